@@ -1,0 +1,784 @@
+/* sql/hold_ledger--1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION hold_ledger" to load this file. \quit
+
+--
+-- Types
+--
+
+CREATE TYPE @extschema@.hold_outcome AS ENUM (
+	'granted', 'renewed', 'changed',
+	'already_consumed', 'closed', 'pool_expired', 'insufficient', 'stay_taken',
+	'blocked',
+	'consumed', 'released', 'already_released', 'expired', 'not_found',
+	'returned'
+);
+COMMENT ON TYPE @extschema@.hold_outcome IS
+	'what became of a request: grants, refusals in their order of precedence, settlements';
+
+CREATE TYPE @extschema@.hold_event AS ENUM (
+	'capacity', 'opened', 'closed', 'generation',
+	'granted', 'renewed', 'changed',
+	'consumed', 'released', 'expired', 'returned', 'repaired'
+);
+COMMENT ON TYPE @extschema@.hold_event IS
+	'what a row of the ledger tells';
+
+CREATE TYPE @extschema@.hold_line AS (
+	pool text,
+	qty numeric,
+	budget numeric
+);
+COMMENT ON TYPE @extschema@.hold_line IS
+	'one line of a request; made with hold_line(), hold_lines() or hold_nights()';
+COMMENT ON COLUMN @extschema@.hold_line.pool IS 'which pool';
+COMMENT ON COLUMN @extschema@.hold_line.qty IS 'how much of it';
+COMMENT ON COLUMN @extschema@.hold_line.budget IS
+	'what live holds of others and qty together must not exceed, or NULL';
+
+CREATE TYPE @extschema@.hold_grant AS (
+	granted boolean,
+	outcome @extschema@.hold_outcome,
+	line integer,
+	pool text,
+	qty numeric,
+	available numeric,
+	expires_at timestamptz,
+	version integer,
+	retry_at timestamptz
+);
+COMMENT ON TYPE @extschema@.hold_grant IS
+	'the answer to one line of a request for a hold';
+COMMENT ON COLUMN @extschema@.hold_grant.granted IS 'does the token hold what it asked for?';
+COMMENT ON COLUMN @extschema@.hold_grant.outcome IS 'what became of the line';
+COMMENT ON COLUMN @extschema@.hold_grant.line IS 'number of the line in the request';
+COMMENT ON COLUMN @extschema@.hold_grant.qty IS 'what is held, or was asked for';
+COMMENT ON COLUMN @extschema@.hold_grant.available IS
+	'what is left after the answer; on insufficient, what could have been had';
+COMMENT ON COLUMN @extschema@.hold_grant.expires_at IS 'until when the token''s hold is live';
+COMMENT ON COLUMN @extschema@.hold_grant.version IS 'starts at 1, grows with each renewal and change';
+COMMENT ON COLUMN @extschema@.hold_grant.retry_at IS
+	'on a refusal, the earliest moment that capacity can come free';
+
+CREATE TYPE @extschema@.hold_settlement AS (
+	outcome @extschema@.hold_outcome,
+	line integer,
+	pool text,
+	qty numeric,
+	consumed numeric,
+	refunded numeric,
+	held numeric,
+	at timestamptz,
+	payload jsonb,
+	room_id bigint,
+	stay daterange,
+	reservation_id bigint
+);
+COMMENT ON TYPE @extschema@.hold_settlement IS
+	'how one hold was settled';
+COMMENT ON COLUMN @extschema@.hold_settlement.outcome IS 'what became of the hold';
+COMMENT ON COLUMN @extschema@.hold_settlement.line IS 'number of the row';
+COMMENT ON COLUMN @extschema@.hold_settlement.qty IS 'what was held before';
+COMMENT ON COLUMN @extschema@.hold_settlement.consumed IS 'what this call consumed';
+COMMENT ON COLUMN @extschema@.hold_settlement.refunded IS 'what this call gave back';
+COMMENT ON COLUMN @extschema@.hold_settlement.held IS 'what is still held after it';
+COMMENT ON COLUMN @extschema@.hold_settlement.at IS 'when it was settled, or expired';
+
+--
+-- Tables.  Quantities are in millionths; only the extension's functions write
+-- them, and nobody but the owner reads them.
+--
+
+CREATE SEQUENCE @extschema@.hold_pool_ids;
+COMMENT ON SEQUENCE @extschema@.hold_pool_ids IS 'numbers the pools';
+
+-- The columns that change with every call stand side by side, so that the
+-- write-ahead log of an update stays short.
+CREATE TABLE @extschema@.hold_pools (
+	pool_id bigint NOT NULL,
+	consumed bigint NOT NULL,
+	held bigint NOT NULL,
+	seq bigint NOT NULL,
+	last_at timestamptz NOT NULL,
+	next_expiry timestamptz NOT NULL,
+	lease_end timestamptz NOT NULL,
+	generation integer NOT NULL,
+	stripe smallint NOT NULL,
+	stripes smallint NOT NULL,
+	closed boolean NOT NULL,
+	retired boolean NOT NULL,
+	capacity bigint,
+	tenant text COLLATE "C" NOT NULL,
+	pool text COLLATE "C" NOT NULL,
+	CONSTRAINT hold_pools_pkey PRIMARY KEY (pool_id),
+	CONSTRAINT hold_pools_by_key UNIQUE (tenant, pool, stripe)
+) WITH (
+	fillfactor = 90,
+	autovacuum_vacuum_scale_factor = 0.02,
+	autovacuum_vacuum_threshold = 500,
+	autovacuum_vacuum_cost_delay = 0
+);
+COMMENT ON TABLE @extschema@.hold_pools IS
+	'the pools and their counters, in millionths; read them by hold_pool_status';
+COMMENT ON COLUMN @extschema@.hold_pools.pool_id IS 'never changes: foreign keys may point here';
+COMMENT ON COLUMN @extschema@.hold_pools.consumed IS 'confirmed and not returned';
+COMMENT ON COLUMN @extschema@.hold_pools.held IS 'held, live or expired and not yet settled';
+COMMENT ON COLUMN @extschema@.hold_pools.seq IS 'number of the newest ledger entry';
+COMMENT ON COLUMN @extschema@.hold_pools.last_at IS 'time of the newest ledger entry';
+COMMENT ON COLUMN @extschema@.hold_pools.next_expiry IS 'no hold expires before this';
+COMMENT ON COLUMN @extschema@.hold_pools.lease_end IS 'no new holds from then on';
+COMMENT ON COLUMN @extschema@.hold_pools.generation IS 'grows with each successor lease';
+COMMENT ON COLUMN @extschema@.hold_pools.stripe IS '0 is the pool itself';
+COMMENT ON COLUMN @extschema@.hold_pools.stripes IS 'how many counter rows the pool has';
+COMMENT ON COLUMN @extschema@.hold_pools.closed IS 'refuses new holds and renewals';
+COMMENT ON COLUMN @extschema@.hold_pools.retired IS 'dropped: no verb knows it';
+COMMENT ON COLUMN @extschema@.hold_pools.capacity IS 'NULL: the capacity lives elsewhere';
+COMMENT ON COLUMN @extschema@.hold_pools.tenant IS 'whose pool it is';
+COMMENT ON COLUMN @extschema@.hold_pools.pool IS 'its name';
+
+CREATE TABLE @extschema@.holds (
+	pool_id bigint NOT NULL,
+	qty bigint NOT NULL,
+	consumed bigint NOT NULL,
+	expires_at timestamptz NOT NULL,
+	held_since timestamptz NOT NULL,
+	token_key bigint NOT NULL,
+	version integer NOT NULL,
+	generation integer NOT NULL,
+	token text COLLATE "C" NOT NULL,
+	ref text,
+	payload jsonb
+) WITH (
+	autovacuum_vacuum_scale_factor = 0.02,
+	autovacuum_vacuum_threshold = 500,
+	autovacuum_vacuum_cost_delay = 0
+);
+CREATE INDEX holds_by_token ON @extschema@.holds (token_key);
+CREATE INDEX holds_by_expiry ON @extschema@.holds (pool_id, expires_at);
+COMMENT ON TABLE @extschema@.holds IS
+	'the holds that have not ended, in millionths; read them by live_holds';
+COMMENT ON COLUMN @extschema@.holds.pool_id IS 'the counter row that they are counted in';
+COMMENT ON COLUMN @extschema@.holds.qty IS 'still held';
+COMMENT ON COLUMN @extschema@.holds.consumed IS 'consumed so far by captures';
+COMMENT ON COLUMN @extschema@.holds.expires_at IS 'expired from then on, swept or not';
+COMMENT ON COLUMN @extschema@.holds.held_since IS 'when the claim was granted';
+COMMENT ON COLUMN @extschema@.holds.token_key IS 'hash of tenant and token';
+COMMENT ON COLUMN @extschema@.holds.version IS 'starts at 1, grows with each renewal and change';
+COMMENT ON COLUMN @extschema@.holds.generation IS 'generation of the pool when it was granted';
+COMMENT ON COLUMN @extschema@.holds.token IS 'the caller''s name for the attempt';
+COMMENT ON COLUMN @extschema@.holds.ref IS 'ref of the last capture';
+COMMENT ON COLUMN @extschema@.holds.payload IS 'whatever the caller wants kept';
+
+CREATE TABLE @extschema@.hold_ledger (
+	at timestamptz NOT NULL,
+	pool_id bigint NOT NULL,
+	seq bigint NOT NULL,
+	qty bigint NOT NULL,
+	held bigint NOT NULL,
+	consumed bigint NOT NULL,
+	generation integer NOT NULL,
+	event @extschema@.hold_event NOT NULL,
+	capacity bigint,
+	expires_at timestamptz,
+	memory_key bigint,
+	remaining bigint,
+	held_since timestamptz,
+	reservation_id bigint,
+	room_id bigint,
+	version integer,
+	actor text NOT NULL,
+	token text COLLATE "C",
+	ref text,
+	payload jsonb,
+	stay daterange
+) WITH (
+	autovacuum_vacuum_insert_scale_factor = 0.05,
+	autovacuum_vacuum_cost_delay = 0
+);
+CREATE INDEX hold_ledger_by_time ON @extschema@.hold_ledger
+	USING brin (at) WITH (autosummarize = on, pages_per_range = 32);
+CREATE INDEX hold_ledger_by_memory ON @extschema@.hold_ledger (memory_key)
+	WHERE memory_key IS NOT NULL;
+COMMENT ON TABLE @extschema@.hold_ledger IS
+	'the ledger: every change, in millionths, append-only; read it by hold_entries';
+COMMENT ON COLUMN @extschema@.hold_ledger.at IS 'when; never runs backwards within a pool';
+COMMENT ON COLUMN @extschema@.hold_ledger.pool_id IS 'which counter row';
+COMMENT ON COLUMN @extschema@.hold_ledger.seq IS 'number of the entry there, without a gap';
+COMMENT ON COLUMN @extschema@.hold_ledger.qty IS 'how much the event moved, or is held after it';
+COMMENT ON COLUMN @extschema@.hold_ledger.held IS 'held there after it';
+COMMENT ON COLUMN @extschema@.hold_ledger.consumed IS 'consumed there after it';
+COMMENT ON COLUMN @extschema@.hold_ledger.generation IS 'of the hold, or of the pool';
+COMMENT ON COLUMN @extschema@.hold_ledger.event IS 'what happened';
+COMMENT ON COLUMN @extschema@.hold_ledger.capacity IS 'capacity after it; NULL: it lives elsewhere';
+COMMENT ON COLUMN @extschema@.hold_ledger.expires_at IS 'deadline of the hold, or end of the lease';
+COMMENT ON COLUMN @extschema@.hold_ledger.memory_key IS 'by which later questions find it';
+COMMENT ON COLUMN @extschema@.hold_ledger.remaining IS 'what the token still held after it';
+COMMENT ON COLUMN @extschema@.hold_ledger.held_since IS 'when the claim was granted';
+COMMENT ON COLUMN @extschema@.hold_ledger.version IS 'version of the hold';
+COMMENT ON COLUMN @extschema@.hold_ledger.actor IS 'role that acted: that of SET ROLE, or the login';
+
+-- The ledger cannot be changed, and history cannot lose its pool.
+CREATE FUNCTION @extschema@.hold_refuse_change() RETURNS trigger
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_refuse_change() IS
+	'trigger: refuses to change what only the extension''s functions may';
+
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE
+	ON @extschema@.hold_ledger
+	FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.hold_refuse_change();
+ALTER TABLE @extschema@.hold_ledger ENABLE ALWAYS TRIGGER append_only;
+CREATE TRIGGER keep_pools BEFORE DELETE OR TRUNCATE
+	ON @extschema@.hold_pools
+	FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.hold_refuse_change();
+ALTER TABLE @extschema@.hold_pools ENABLE ALWAYS TRIGGER keep_pools;
+
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.hold_pool_ids', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.hold_pools', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.holds', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.hold_ledger', '');
+
+--
+-- What the views ask
+--
+
+CREATE FUNCTION @extschema@.hold_clock() RETURNS timestamptz
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION @extschema@.hold_clock() IS
+	'the clock by which holds expire: the server''s, moved by hold_ledger.clock_offset';
+
+CREATE FUNCTION @extschema@.hold_tenant() RETURNS text
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION @extschema@.hold_tenant() IS
+	'the tenant whose pools, holds and stays this session sees';
+
+CREATE FUNCTION @extschema@.hold_units(units bigint) RETURNS numeric
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION @extschema@.hold_units(bigint) IS
+	'a quantity from the millionths that the tables keep, without trailing zeros';
+
+CREATE FUNCTION @extschema@.hold_see_tokens() RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN true;
+COMMENT ON FUNCTION @extschema@.hold_see_tokens() IS
+	'who may execute this sees tokens in the views; granted to operators';
+
+CREATE FUNCTION @extschema@.hold_actor() RETURNS text
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION @extschema@.hold_actor() IS
+	'who acts, as the ledger notes it: the role of SET ROLE, or the login';
+
+--
+-- Making lines
+--
+
+CREATE FUNCTION @extschema@.hold_line(pool text, qty numeric DEFAULT 1,
+	budget numeric DEFAULT NULL)
+RETURNS @extschema@.hold_line
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION @extschema@.hold_line(text, numeric, numeric) IS
+	'makes one line of a request';
+
+CREATE FUNCTION @extschema@.hold_lines(pools text[], qtys numeric[] DEFAULT NULL,
+	budgets numeric[] DEFAULT NULL)
+RETURNS @extschema@.hold_line[]
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION @extschema@.hold_lines(text[], numeric[], numeric[]) IS
+	'makes the lines of a request from plain arrays; 1 each without quantities';
+
+CREATE FUNCTION @extschema@.hold_nights(prefix text, stay daterange,
+	qty numeric DEFAULT 1, budgets numeric[] DEFAULT NULL)
+RETURNS @extschema@.hold_line[]
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION @extschema@.hold_nights(text, daterange, numeric, numeric[]) IS
+	'makes one line a night of a stay, for pools named prefix:YYYY-MM-DD';
+
+--
+-- Capacity
+--
+
+CREATE FUNCTION @extschema@.hold_pool_set(pool text, capacity numeric,
+	expires_at timestamptz DEFAULT NULL, stripes integer DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_pool_set(text, numeric, timestamptz, integer) IS
+	'makes a pool or changes its capacity; returns its pool_id';
+
+CREATE FUNCTION @extschema@.hold_pool_add(pool text, delta numeric,
+	ref text DEFAULT NULL)
+RETURNS numeric
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_pool_add(text, numeric, text) IS
+	'changes the capacity by delta, once for each ref; returns the new capacity';
+
+CREATE FUNCTION @extschema@.hold_pool_close(pool text) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_pool_close(text) IS
+	'refuses new holds and renewals from now on; true if that changed anything';
+
+CREATE FUNCTION @extschema@.hold_pool_open(pool text) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_pool_open(text) IS
+	'takes holds again; true if that changed anything';
+
+CREATE FUNCTION @extschema@.hold_pool_drop(pool text) RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_pool_drop(text) IS
+	'retires a pool without live holds; its ledger stays';
+
+--
+-- Holding and settling
+--
+
+CREATE FUNCTION @extschema@.hold_try(token text, pool text, qty numeric DEFAULT 1,
+	ttl interval DEFAULT NULL, budget numeric DEFAULT NULL,
+	payload jsonb DEFAULT NULL)
+RETURNS @extschema@.hold_grant
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_try(text, text, numeric, interval, numeric, jsonb) IS
+	'holds qty of a pool for a token until ttl has passed; the same token again renews or changes';
+
+CREATE FUNCTION @extschema@.hold_try_lines(token text, lines @extschema@.hold_line[],
+	ttl interval DEFAULT NULL, replace boolean DEFAULT false,
+	payload jsonb DEFAULT NULL)
+RETURNS SETOF @extschema@.hold_grant
+AS 'MODULE_PATHNAME' LANGUAGE C ROWS 10;
+COMMENT ON FUNCTION @extschema@.hold_try_lines(text, @extschema@.hold_line[], interval, boolean, jsonb) IS
+	'holds many lines, all or none; one row a line';
+
+CREATE FUNCTION @extschema@.hold_renew(token text, ttl interval DEFAULT NULL)
+RETURNS SETOF @extschema@.hold_grant
+AS 'MODULE_PATHNAME' LANGUAGE C ROWS 10;
+COMMENT ON FUNCTION @extschema@.hold_renew(text, interval) IS
+	'extends every live hold of a token, or none; one row a hold';
+
+CREATE FUNCTION @extschema@.hold_consume(token text, pool text DEFAULT NULL,
+	qty numeric DEFAULT NULL, final boolean DEFAULT true, ref text DEFAULT NULL,
+	late boolean DEFAULT false, reservation_id bigint DEFAULT NULL)
+RETURNS SETOF @extschema@.hold_settlement
+AS 'MODULE_PATHNAME' LANGUAGE C ROWS 10;
+COMMENT ON FUNCTION @extschema@.hold_consume(text, text, numeric, boolean, text, boolean, bigint) IS
+	'confirms what a token holds, exactly once, in full or in part; one row a hold';
+
+CREATE FUNCTION @extschema@.hold_release(token text, pool text DEFAULT NULL)
+RETURNS SETOF @extschema@.hold_settlement
+AS 'MODULE_PATHNAME' LANGUAGE C ROWS 10;
+COMMENT ON FUNCTION @extschema@.hold_release(text, text) IS
+	'gives back what a token holds; one row a hold';
+
+--
+-- Reading
+--
+
+CREATE FUNCTION @extschema@.hold_get(token text,
+	OUT kind text, OUT pool text, OUT pool_id bigint, OUT generation integer,
+	OUT qty numeric, OUT consumed numeric, OUT state @extschema@.hold_outcome,
+	OUT expires_at timestamptz, OUT version integer, OUT payload jsonb,
+	OUT ref text, OUT room_id bigint, OUT stay daterange,
+	OUT reservation_id bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION @extschema@.hold_get(text) IS
+	'what a token holds, and how what it held has ended; one row a pool';
+
+CREATE FUNCTION @extschema@.hold_available(pool text) RETURNS numeric
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION @extschema@.hold_available(text) IS
+	'what the next hold_try could have of a pool; NULL if its capacity lives elsewhere';
+
+CREATE FUNCTION @extschema@.hold_available_many(pools text[],
+	OUT pool text, OUT available numeric, OUT held numeric, OUT closed boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE ROWS 100;
+COMMENT ON FUNCTION @extschema@.hold_available_many(text[]) IS
+	'the same for many pools, one row a pool in order; NULL for an unknown one';
+
+CREATE FUNCTION @extschema@.hold_count(pool text) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION @extschema@.hold_count(text) IS
+	'how many live holds a pool has';
+
+--
+-- Upkeep
+--
+
+CREATE FUNCTION @extschema@.hold_sweep(batch integer DEFAULT 1000) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_sweep(integer) IS
+	'expires at most batch holds whose time is over, skipping what is locked; returns how many';
+
+CREATE PROCEDURE @extschema@.hold_sweep_all(batch integer DEFAULT 1000,
+	max_batches integer DEFAULT 16)
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON PROCEDURE @extschema@.hold_sweep_all(integer, integer) IS
+	'sweeps batch after batch and commits after each, until one is not full';
+
+--
+-- Views.  They are security barriers: no function of a caller's query is
+-- shown a row of another tenant.
+--
+
+CREATE VIEW @extschema@.hold_pool_status WITH (security_barrier) AS
+SELECT p.pool,
+	p.pool_id,
+	@extschema@.hold_units(p.capacity) AS capacity,
+	@extschema@.hold_units(p.consumed) AS consumed,
+	@extschema@.hold_units(p.held OPERATOR(pg_catalog.-) e.expired) AS held,
+	@extschema@.hold_units(e.expired) AS expired,
+	@extschema@.hold_units(CASE
+		WHEN p.capacity IS NULL THEN NULL
+		WHEN p.closed OR p.lease_end OPERATOR(pg_catalog.<=) c.clock THEN 0
+		ELSE GREATEST(0, p.capacity OPERATOR(pg_catalog.-) p.consumed
+			OPERATOR(pg_catalog.-) p.held OPERATOR(pg_catalog.+) e.expired)
+	END) AS available,
+	l.holds,
+	l.next_expiry,
+	NULLIF(p.lease_end, 'infinity') AS expires_at,
+	p.closed,
+	p.generation,
+	p.stripes::integer AS stripes
+FROM @extschema@.hold_pools p
+	CROSS JOIN LATERAL (SELECT @extschema@.hold_clock() AS clock) c
+	CROSS JOIN LATERAL (
+		SELECT COALESCE(pg_catalog.sum(h.qty), 0)::bigint AS expired
+		FROM @extschema@.holds h
+		WHERE h.pool_id OPERATOR(pg_catalog.=) p.pool_id
+			AND h.generation OPERATOR(pg_catalog.=) p.generation
+			AND h.expires_at OPERATOR(pg_catalog.<=) c.clock
+	) e
+	CROSS JOIN LATERAL (
+		SELECT pg_catalog.count(*) AS holds,
+			pg_catalog.min(h.expires_at) AS next_expiry
+		FROM @extschema@.holds h
+		WHERE h.pool_id OPERATOR(pg_catalog.=) p.pool_id
+			AND h.expires_at OPERATOR(pg_catalog.>) c.clock
+	) l
+WHERE p.tenant OPERATOR(pg_catalog.=) (SELECT @extschema@.hold_tenant() COLLATE "C")
+	AND p.stripe OPERATOR(pg_catalog.=) 0
+	AND NOT p.retired;
+COMMENT ON VIEW @extschema@.hold_pool_status IS
+	'the pools of the current tenant, exact without any sweep; look for a prefix with pool >= ''a:'' AND pool < ''a;''';
+COMMENT ON COLUMN @extschema@.hold_pool_status.pool IS 'its name';
+COMMENT ON COLUMN @extschema@.hold_pool_status.pool_id IS 'never changes: foreign keys may point to it';
+COMMENT ON COLUMN @extschema@.hold_pool_status.capacity IS 'NULL: the capacity lives elsewhere';
+COMMENT ON COLUMN @extschema@.hold_pool_status.consumed IS 'confirmed and not returned';
+COMMENT ON COLUMN @extschema@.hold_pool_status.held IS 'held by live holds';
+COMMENT ON COLUMN @extschema@.hold_pool_status.expired IS 'what expired holds not yet settled still occupy; it counts as free';
+COMMENT ON COLUMN @extschema@.hold_pool_status.available IS 'what the next hold_try could have';
+COMMENT ON COLUMN @extschema@.hold_pool_status.holds IS 'how many live holds there are';
+COMMENT ON COLUMN @extschema@.hold_pool_status.next_expiry IS 'when the first of them expires';
+COMMENT ON COLUMN @extschema@.hold_pool_status.expires_at IS 'end of the lease: no new holds from then on';
+COMMENT ON COLUMN @extschema@.hold_pool_status.closed IS 'refuses new holds and renewals';
+COMMENT ON COLUMN @extschema@.hold_pool_status.generation IS 'grows with each successor lease';
+COMMENT ON COLUMN @extschema@.hold_pool_status.stripes IS 'how many counter rows it has';
+
+-- Operators see tokens, refs and payloads; monitors see that they are there.
+CREATE VIEW @extschema@.live_holds WITH (security_barrier) AS
+SELECT CASE WHEN s.sees THEN h.token END AS token,
+	p.pool,
+	@extschema@.hold_units(h.qty) AS qty,
+	h.expires_at,
+	h.version,
+	CASE WHEN s.sees THEN h.payload END AS payload,
+	h.held_since
+FROM @extschema@.hold_pools p
+	JOIN @extschema@.holds h ON h.pool_id OPERATOR(pg_catalog.=) p.pool_id
+	CROSS JOIN (SELECT pg_catalog.has_function_privilege(
+		'@extschema@.hold_see_tokens()'::pg_catalog.regprocedure::pg_catalog.oid,
+		'EXECUTE') AS sees, @extschema@.hold_clock() AS clock) s
+WHERE p.tenant OPERATOR(pg_catalog.=) (SELECT @extschema@.hold_tenant() COLLATE "C")
+	AND NOT p.retired
+	AND h.expires_at OPERATOR(pg_catalog.>) s.clock;
+COMMENT ON VIEW @extschema@.live_holds IS
+	'the live holds of the current tenant';
+COMMENT ON COLUMN @extschema@.live_holds.token IS 'shown to operators only';
+COMMENT ON COLUMN @extschema@.live_holds.pool IS 'where';
+COMMENT ON COLUMN @extschema@.live_holds.qty IS 'what is still held';
+COMMENT ON COLUMN @extschema@.live_holds.expires_at IS 'until when';
+COMMENT ON COLUMN @extschema@.live_holds.version IS 'starts at 1, grows with each renewal and change';
+COMMENT ON COLUMN @extschema@.live_holds.payload IS 'shown to operators only';
+COMMENT ON COLUMN @extschema@.live_holds.held_since IS 'when the claim was granted';
+
+CREATE VIEW @extschema@.hold_entries WITH (security_barrier) AS
+SELECT l.at,
+	p.pool,
+	p.stripe::integer AS stripe,
+	l.seq,
+	l.event,
+	CASE WHEN s.sees THEN l.token END AS token,
+	@extschema@.hold_units(l.qty) AS qty,
+	@extschema@.hold_units(l.held) AS held,
+	@extschema@.hold_units(l.consumed) AS consumed,
+	@extschema@.hold_units(l.capacity) AS capacity,
+	l.expires_at,
+	CASE WHEN s.sees THEN l.ref END AS ref,
+	CASE WHEN s.sees THEN l.payload END AS payload,
+	l.room_id,
+	l.stay,
+	l.reservation_id,
+	l.actor
+FROM @extschema@.hold_ledger l
+	JOIN @extschema@.hold_pools p ON p.pool_id OPERATOR(pg_catalog.=) l.pool_id
+	CROSS JOIN (SELECT pg_catalog.has_function_privilege(
+		'@extschema@.hold_see_tokens()'::pg_catalog.regprocedure::pg_catalog.oid,
+		'EXECUTE') AS sees) s
+WHERE p.tenant OPERATOR(pg_catalog.=) (SELECT @extschema@.hold_tenant() COLLATE "C");
+COMMENT ON VIEW @extschema@.hold_entries IS
+	'the ledger of the current tenant: every change, append-only';
+COMMENT ON COLUMN @extschema@.hold_entries.at IS 'when; never runs backwards within a pool';
+COMMENT ON COLUMN @extschema@.hold_entries.pool IS 'where';
+COMMENT ON COLUMN @extschema@.hold_entries.stripe IS 'which counter row of the pool';
+COMMENT ON COLUMN @extschema@.hold_entries.seq IS 'number of the entry there, without a gap, in commit order';
+COMMENT ON COLUMN @extschema@.hold_entries.event IS 'what happened';
+COMMENT ON COLUMN @extschema@.hold_entries.token IS 'shown to operators only';
+COMMENT ON COLUMN @extschema@.hold_entries.qty IS
+	'granted, renewed, changed: what is held after it; consumed, released, expired, returned: how much; capacity: by how much it changed';
+COMMENT ON COLUMN @extschema@.hold_entries.held IS 'held there after it, expired ones included until they are settled';
+COMMENT ON COLUMN @extschema@.hold_entries.consumed IS 'consumed there after it';
+COMMENT ON COLUMN @extschema@.hold_entries.capacity IS 'capacity after it; NULL: it lives elsewhere';
+COMMENT ON COLUMN @extschema@.hold_entries.expires_at IS 'deadline of the hold, or end of the lease';
+COMMENT ON COLUMN @extschema@.hold_entries.ref IS 'the caller''s name for the settlement; shown to operators only';
+COMMENT ON COLUMN @extschema@.hold_entries.payload IS 'shown to operators only';
+COMMENT ON COLUMN @extschema@.hold_entries.room_id IS 'of a stay';
+COMMENT ON COLUMN @extschema@.hold_entries.stay IS 'of a stay';
+COMMENT ON COLUMN @extschema@.hold_entries.reservation_id IS 'what it was consumed for';
+COMMENT ON COLUMN @extschema@.hold_entries.actor IS 'role that acted: that of SET ROLE, or the login';
+
+--
+-- History.  The index on time makes it cost what was written since.
+--
+
+CREATE FUNCTION @extschema@.hold_history(token text, since interval DEFAULT '1 day')
+RETURNS SETOF @extschema@.hold_entries
+LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT e.*
+	FROM @extschema@.hold_entries e
+	WHERE e.token OPERATOR(pg_catalog.=) hold_history.token
+		AND e.at OPERATOR(pg_catalog.>=) (SELECT @extschema@.hold_clock()
+			OPERATOR(pg_catalog.-) hold_history.since)
+	ORDER BY e.at, e.pool, e.stripe, e.seq
+$$;
+COMMENT ON FUNCTION @extschema@.hold_history(text, interval) IS
+	'the ledger rows of a token, in order';
+
+CREATE FUNCTION @extschema@.hold_pool_history(pool text, since interval DEFAULT '1 day')
+RETURNS SETOF @extschema@.hold_entries
+LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT e.at, e.pool, e.stripe, e.seq, e.event,
+		CASE WHEN s.sees THEN e.token END, e.qty, e.held, e.consumed,
+		e.capacity, e.expires_at, CASE WHEN s.sees THEN e.ref END,
+		CASE WHEN s.sees THEN e.payload END, e.room_id, e.stay,
+		e.reservation_id, e.actor
+	FROM @extschema@.hold_entries e
+		CROSS JOIN (SELECT pg_catalog.has_function_privilege(
+			@extschema@.hold_actor()::pg_catalog.name,
+			'@extschema@.hold_see_tokens()'::pg_catalog.regprocedure::pg_catalog.oid,
+			'EXECUTE') AS sees) s
+	WHERE e.pool OPERATOR(pg_catalog.=) hold_pool_history.pool
+		AND e.at OPERATOR(pg_catalog.>=) (SELECT @extschema@.hold_clock()
+			OPERATOR(pg_catalog.-) hold_pool_history.since)
+	ORDER BY e.stripe, e.seq
+$$;
+COMMENT ON FUNCTION @extschema@.hold_pool_history(text, interval) IS
+	'the ledger rows of a pool, in order; tokens, refs and payloads are shown to operators only';
+
+--
+-- Proof
+--
+
+CREATE FUNCTION @extschema@.hold_verify(OUT problem text, OUT pool_id bigint,
+	OUT pool text, OUT expected text, OUT found text)
+RETURNS SETOF record
+LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+WITH entry AS (
+	SELECT l.pool_id, l.seq, l.event::text AS event, l.at, l.qty, l.held,
+		l.consumed, l.capacity, l.token, l.remaining,
+		-- does it touch the balances of the pool's generation at that time?
+		l.generation = p.generation - count(*) FILTER (WHERE l.event = 'generation')
+			OVER (pool_order ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS counts,
+		lag(l.seq) OVER pool_order AS last_seq,
+		lag(l.at) OVER pool_order AS last_at,
+		lag(l.held) OVER pool_order AS last_held,
+		lag(l.consumed) OVER pool_order AS last_consumed,
+		lead(l.seq) OVER pool_order IS NULL AS is_newest,
+		-- what the token holds after it, and held before
+		COALESCE(l.remaining, l.qty) AS token_holds,
+		lag(COALESCE(l.remaining, l.qty)) OVER token_order AS token_held,
+		lead(l.seq) OVER token_order IS NULL AS is_newest_of_token
+	FROM @extschema@.hold_ledger l
+		LEFT JOIN @extschema@.hold_pools p ON p.pool_id = l.pool_id
+	WHERE l.pool_id IS NOT NULL
+	WINDOW pool_order AS (PARTITION BY l.pool_id ORDER BY l.seq),
+		token_order AS (PARTITION BY l.pool_id, l.token ORDER BY l.seq)
+), replayed AS (
+	SELECT e.*,
+		CASE WHEN event = 'generation' THEN 0
+			WHEN NOT counts THEN last_held
+			WHEN event = 'granted' THEN last_held + qty
+			WHEN event = 'changed' THEN last_held + qty - token_held
+			WHEN event IN ('consumed', 'released', 'expired') THEN last_held - qty
+			WHEN event = 'repaired' THEN held
+			ELSE last_held END AS should_hold,
+		CASE WHEN event = 'generation' THEN 0
+			WHEN NOT counts THEN last_consumed
+			WHEN event = 'consumed' THEN last_consumed + qty
+			WHEN event = 'returned' THEN last_consumed - qty
+			WHEN event = 'repaired' THEN consumed
+			ELSE last_consumed END AS should_consume
+	FROM entry e
+), held AS (
+	SELECT h.pool_id, h.generation, sum(h.qty)::bigint AS qty
+	FROM @extschema@.holds h GROUP BY h.pool_id, h.generation
+), finding AS (
+	SELECT 'held is not the sum of the holds' AS problem, p.pool_id,
+		COALESCE(h.qty, 0)::text AS expected, p.held::text AS found
+	FROM @extschema@.hold_pools p
+		LEFT JOIN held h ON h.pool_id = p.pool_id AND h.generation = p.generation
+	WHERE p.held <> COALESCE(h.qty, 0)
+	UNION ALL
+	SELECT 'the pool''s row is not what its newest entry says', p.pool_id,
+		concat_ws(' ', e.seq, e.held, e.consumed, e.capacity, e.at),
+		concat_ws(' ', p.seq, p.held, p.consumed, p.capacity, p.last_at)
+	FROM @extschema@.hold_pools p
+		LEFT JOIN replayed e ON e.pool_id = p.pool_id AND e.is_newest
+	WHERE (e.seq, e.held, e.consumed, e.capacity, e.at) IS DISTINCT FROM
+		(p.seq, p.held, p.consumed, p.capacity, p.last_at)
+	UNION ALL
+	SELECT 'the ledger''s numbers have a gap', e.pool_id,
+		(e.last_seq + 1)::text, e.seq::text
+	FROM replayed e WHERE e.seq <> e.last_seq + 1
+	UNION ALL
+	SELECT 'the ledger''s time runs backwards', e.pool_id,
+		e.last_at::text, e.at::text
+	FROM replayed e WHERE e.at < e.last_at
+	UNION ALL
+	SELECT 'an entry''s balances do not follow from the one before', e.pool_id,
+		concat_ws(' ', e.seq, e.should_hold, e.should_consume),
+		concat_ws(' ', e.seq, e.held, e.consumed)
+	FROM replayed e
+	WHERE e.last_seq IS NOT NULL
+		AND (e.held <> e.should_hold OR e.consumed <> e.should_consume)
+	UNION ALL
+	SELECT 'more was granted than there is', e.pool_id,
+		e.capacity::text, (e.held + e.consumed)::text
+	FROM replayed e
+	WHERE e.event IN ('granted', 'changed') AND e.counts
+		AND e.held > e.last_held AND e.held + e.consumed > e.capacity
+	UNION ALL
+	SELECT 'a hold is not what the ledger says', COALESCE(e.pool_id, h.pool_id),
+		e.token_holds::text, h.qty::text
+	FROM (SELECT * FROM replayed
+			WHERE is_newest_of_token AND token IS NOT NULL AND token_holds > 0) e
+		FULL JOIN @extschema@.holds h
+			ON h.pool_id = e.pool_id AND h.token = e.token
+	WHERE e.token_holds IS DISTINCT FROM h.qty
+	UNION ALL
+	SELECT 'a token has several holds in a pool', h.pool_id, '1', count(*)::text
+	FROM @extschema@.holds h GROUP BY h.pool_id, h.token HAVING count(*) > 1
+	UNION ALL
+	SELECT 'a hold expires before the pool''s next expiry', p.pool_id,
+		min(h.expires_at)::text, p.next_expiry::text
+	FROM @extschema@.hold_pools p
+		JOIN @extschema@.holds h ON h.pool_id = p.pool_id
+	GROUP BY p.pool_id HAVING min(h.expires_at) < p.next_expiry
+	UNION ALL
+	SELECT 'a hold belongs to no pool', h.pool_id, NULL, NULL
+	FROM @extschema@.holds h
+	WHERE NOT EXISTS (SELECT FROM @extschema@.hold_pools p WHERE p.pool_id = h.pool_id)
+	UNION ALL
+	SELECT 'an entry belongs to no pool', e.pool_id, NULL, e.seq::text
+	FROM replayed e
+	WHERE NOT EXISTS (SELECT FROM @extschema@.hold_pools p WHERE p.pool_id = e.pool_id)
+)
+SELECT f.problem, f.pool_id,
+	CASE WHEN p.tenant = @extschema@.hold_tenant() THEN p.pool END,
+	f.expected, f.found
+FROM finding f LEFT JOIN @extschema@.hold_pools p ON p.pool_id = f.pool_id
+ORDER BY f.pool_id, f.problem
+$$;
+COMMENT ON FUNCTION @extschema@.hold_verify() IS
+	'a row for each disagreement between counters, holds and ledger, in millionths, of all tenants; none when all is well';
+
+-- Which level may use what.  Operators have all that the others have.
+CREATE FUNCTION @extschema@.hold_grant_access(role regrole, level text)
+RETURNS void
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	verbs CONSTANT text[] := ARRAY['hold_try', 'hold_try_lines', 'hold_renew',
+		'hold_consume', 'hold_release', 'hold_get', 'hold_history',
+		'hold_pool_history', 'hold_available', 'hold_available_many',
+		'hold_count'];
+	watching CONSTANT text[] := ARRAY['hold_available',
+		'hold_available_many', 'hold_count', 'hold_verify'];
+	upkeep CONSTANT text[] := ARRAY['hold_pool_set', 'hold_pool_add',
+		'hold_pool_close', 'hold_pool_open', 'hold_pool_drop', 'hold_sweep',
+		'hold_sweep_all', 'hold_see_tokens'];
+	granted text[];
+	routine regprocedure;
+BEGIN
+	IF hold_grant_access.role IS NULL OR hold_grant_access.level IS NULL THEN
+		RAISE EXCEPTION 'role and level must not be null'
+			USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	granted := CASE hold_grant_access.level
+		WHEN 'app' THEN verbs
+		WHEN 'monitor' THEN watching
+		WHEN 'operator' THEN verbs || watching || upkeep
+	END;
+	IF granted IS NULL THEN
+		RAISE EXCEPTION 'level "%" does not exist', hold_grant_access.level
+			USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = 'Levels are app, monitor and operator.';
+	END IF;
+	EXECUTE format('GRANT USAGE ON SCHEMA @extschema@ TO %s',
+		hold_grant_access.role);
+	FOR routine IN
+		SELECT p.oid FROM pg_proc p
+		WHERE p.pronamespace = '@extschema@'::regnamespace
+			AND p.proname = ANY (granted)
+	LOOP
+		EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %s', routine,
+			hold_grant_access.role);
+	END LOOP;
+	IF hold_grant_access.level <> 'app' THEN
+		EXECUTE format('GRANT SELECT ON @extschema@.hold_pool_status, '
+			'@extschema@.live_holds, @extschema@.hold_entries TO %s',
+			hold_grant_access.role);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.hold_grant_access(regrole, text) IS
+	'gives a role what it needs: level app, monitor or operator';
+
+--
+-- Privileges: nothing that writes, and no token, for PUBLIC
+--
+
+DO $$
+DECLARE
+	routine pg_catalog.regprocedure;
+BEGIN
+	FOR routine IN
+		SELECT p.oid
+		FROM pg_catalog.pg_proc p
+			JOIN pg_catalog.pg_depend d ON d.objid OPERATOR(pg_catalog.=) p.oid
+			JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
+		WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
+			AND d.deptype OPERATOR(pg_catalog.=) 'e'
+			AND e.extname OPERATOR(pg_catalog.=) 'hold_ledger'
+			AND p.proname OPERATOR(pg_catalog.<>) ALL (ARRAY['hold_clock',
+				'hold_tenant', 'hold_actor', 'hold_units', 'hold_line',
+				'hold_lines', 'hold_nights']::pg_catalog.name[])
+	LOOP
+		EXECUTE pg_catalog.format('REVOKE ALL ON ROUTINE %s FROM PUBLIC', routine);
+	END LOOP;
+END
+$$;

@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * attempt.h
+ *	  Look, decide, lock, decide again, write.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HOLD_ATTEMPT_H
+#define HOLD_ATTEMPT_H
+
+#include "postgres.h"
+
+#include "standing.h"
+#include "store.h"
+
+/* What a verb asks for, and how it judges. */
+typedef struct Attempt
+{
+	Store	   *store;
+	void	   *request;		/* the verb's own */
+	bool		fixed;			/* the caller named the pools: no others */
+	TimestampTz clock;			/* the moment of the decision */
+
+	/* returns the standings that the request is about; may not raise */
+	List	   *(*find) (struct Attempt *attempt, Snapshot snapshot);
+
+	/* sets outcomes, and changes where something is to be written */
+	void		(*decide) (struct Attempt *attempt, Snapshot snapshot,
+						   List *standings);
+} Attempt;
+
+extern List *attempt_run(Attempt *attempt);
+
+#endif							/* HOLD_ATTEMPT_H */

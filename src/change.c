@@ -1,0 +1,280 @@
+/*-------------------------------------------------------------------------
+ *
+ * change.c
+ *	  What one call does to one pool.
+ *
+ * A change is built in memory from what was read, with the counters and the
+ * ledger entries as they will be, and then written at once, the pool's row
+ * first.  If that row is no longer the version that was read, nothing is
+ * written.  If it is, the holds are as they were read too: whoever changes a
+ * hold rewrites its pool's row in the same transaction.
+ *
+ * Holds of an older generation touch neither held nor consumed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "change.h"
+
+#include "rules.h"
+#include "session.h"
+#include "utils/timestamp.h"
+
+/*
+ * Starts a change of the pool at the given moment.  The ledger's times never
+ * run backwards, whatever the clock does.
+ */
+Change *
+change_begin(const Pool *pool, TimestampTz clock)
+{
+	Change	   *change = palloc0(sizeof(Change));
+
+	change->pool = *pool;
+	change->at = Max(clock, pool->last_at);
+	change->actor = session_actor();
+	return change;
+}
+
+/* Says when the first of the holds that stay can expire. */
+void
+change_next_expiry(Change *change, TimestampTz next_expiry)
+{
+	change->pool.next_expiry = next_expiry;
+}
+
+/* Appends an entry with the pool's balances as they are now. */
+static Entry *
+add_entry(Change *change, HoldEvent event, int64 qty)
+{
+	Pool	   *pool = &change->pool;
+	Entry	   *entry = palloc0(sizeof(Entry));
+
+	pool->seq++;
+	pool->last_at = change->at;
+	entry->event = event;
+	entry->at = change->at;
+	entry->pool_id = pool->id;
+	entry->seq = pool->seq;
+	entry->qty = qty;
+	entry->held = pool->held;
+	entry->consumed = pool->consumed;
+	entry->counted = pool->counted;
+	entry->capacity = pool->capacity;
+	entry->expires_at = pool->lease_end;
+	entry->generation = pool->generation;
+	entry->actor = change->actor;
+	change->entries = lappend(change->entries, entry);
+	return entry;
+}
+
+/* Appends an entry about a hold. */
+static Entry *
+add_hold_entry(Change *change, HoldEvent event, int64 qty, const Hold *hold)
+{
+	Entry	   *entry = add_entry(change, event, qty);
+
+	entry->expires_at = hold->expires_at;
+	entry->generation = hold->generation;
+	entry->token = hold->token;
+	entry->payload = hold->payload;
+	return entry;
+}
+
+/* The same for an entry that a later question about the token will find. */
+static Entry *
+add_memory(Change *change, HoldEvent event, int64 qty, const Hold *hold,
+		   int64 remaining)
+{
+	Entry	   *entry = add_hold_entry(change, event, qty, hold);
+
+	entry->remembered = true;
+	entry->memory_key = rule_token_key(change->pool.tenant, hold->token);
+	entry->remaining = remaining;
+	entry->held_since = hold->held_since;
+	entry->version = hold->version;
+	return entry;
+}
+
+static void
+add_held(Change *change, const Hold *hold, int64 qty)
+{
+	if (hold->generation == change->pool.generation)
+		change->pool.held = rule_add(change->pool.held, qty);
+}
+
+static void
+add_consumed(Change *change, const Hold *hold, int64 qty)
+{
+	if (hold->generation == change->pool.generation)
+		change->pool.consumed = rule_add(change->pool.consumed, qty);
+}
+
+/* Ends a hold whose time is over. */
+void
+change_expire(Change *change, const Hold *hold)
+{
+	add_held(change, hold, -hold->qty);
+	add_memory(change, EVENT_EXPIRED, hold->qty, hold, 0);
+	change->ended = lappend(change->ended, (void *) hold);
+}
+
+/* Starts a hold. */
+void
+change_grant(Change *change, const Hold *hold)
+{
+	Pool	   *pool = &change->pool;
+
+	add_held(change, hold, hold->qty);
+	add_hold_entry(change, EVENT_GRANTED, hold->qty, hold);
+	pool->next_expiry = Min(pool->next_expiry, hold->expires_at);
+	change->started = lappend(change->started, (void *) hold);
+}
+
+/* Renews a hold, with another quantity perhaps; NULL keeps the payload. */
+void
+change_renew(Change *change, const Hold *hold, int64 qty,
+			 TimestampTz expires_at, Jsonb *payload)
+{
+	Pool	   *pool = &change->pool;
+	Hold	   *after = palloc(sizeof(Hold));
+	bool		changed = qty != hold->qty;
+
+	*after = *hold;
+	after->qty = qty;
+	after->expires_at = expires_at;
+	after->version++;
+	if (payload != NULL)
+		after->payload = payload;
+
+	add_held(change, hold, qty - hold->qty);
+	add_hold_entry(change, changed ? EVENT_CHANGED : EVENT_RENEWED, qty, after);
+	pool->next_expiry = Min(pool->next_expiry, expires_at);
+	change->rewritten = lappend(change->rewritten, after);
+}
+
+static void
+add_note(Entry *entry, const Note *note)
+{
+	entry->ref = note->ref;
+	entry->reserved = note->reserved;
+	entry->reservation_id = note->reservation_id;
+}
+
+/*
+ * Consumes units of a hold.  A final consume gives the rest back first, so
+ * that the entry that ends the hold is the consumption; any other leaves the
+ * rest held.
+ */
+void
+change_consume(Change *change, const Hold *hold, int64 qty, bool final,
+			   const Note *note)
+{
+	int64		rest = hold->qty - qty;
+	Hold	   *after = palloc(sizeof(Hold));
+
+	if (final && rest > 0)
+	{
+		add_held(change, hold, -rest);
+		add_note(add_memory(change, EVENT_RELEASED, rest, hold, qty), note);
+		rest = 0;
+	}
+	add_held(change, hold, -qty);
+	add_consumed(change, hold, qty);
+	add_note(add_memory(change, EVENT_CONSUMED, qty, hold, rest), note);
+
+	*after = *hold;
+	after->qty = rest;
+	after->consumed = rule_add(hold->consumed, qty);
+	after->ref = note->ref;
+	if (rest == 0)
+		change->ended = lappend(change->ended, (void *) hold);
+	else
+		change->rewritten = lappend(change->rewritten, after);
+}
+
+/*
+ * Claims units for a hold that has expired, and consumes them at once: two
+ * entries and no row.
+ */
+void
+change_consume_late(Change *change, const Hold *hold, int64 qty,
+					const Note *note)
+{
+	Hold	   *revived = palloc(sizeof(Hold));
+
+	*revived = *hold;
+	revived->qty = qty;
+	revived->version++;
+	revived->held_since = change->at;
+	add_held(change, revived, qty);
+	add_hold_entry(change, EVENT_GRANTED, qty, revived);
+	add_held(change, revived, -qty);
+	add_consumed(change, revived, qty);
+	add_note(add_memory(change, EVENT_CONSUMED, qty, revived, 0), note);
+}
+
+/* Ends a hold by giving all that is left of it back. */
+void
+change_release(Change *change, const Hold *hold)
+{
+	add_held(change, hold, -hold->qty);
+	add_memory(change, EVENT_RELEASED, hold->qty, hold, 0);
+	change->ended = lappend(change->ended, (void *) hold);
+}
+
+/*
+ * Notes a change of the pool itself, whose new values the caller has put into
+ * change->pool.  A ref makes the entry one that is found again.
+ */
+void
+change_pool(Change *change, HoldEvent event, int64 qty, text *ref)
+{
+	Entry	   *entry = add_entry(change, event, qty);
+
+	if (ref == NULL)
+		return;
+	entry->ref = ref;
+	entry->remembered = true;
+	entry->memory_key = rule_ref_key(change->pool.id, ref);
+	entry->held_since = change->at;
+}
+
+/*
+ * Writes the change.  Returns false, with nothing written, if the pool's row
+ * is no longer the one that was read or, without wait, if it is locked.
+ */
+bool
+change_write(Store *store, Change *change, bool wait)
+{
+	text	   *tenant = change->pool.tenant;
+	ListCell   *lc;
+
+	if (!pools_update(store, &change->pool, wait))
+		return false;
+	foreach(lc, change->ended)
+		holds_delete(store, lfirst(lc));
+	foreach(lc, change->rewritten)
+		holds_update(store, tenant, lfirst(lc));
+	foreach(lc, change->started)
+		holds_insert(store, tenant, lfirst(lc));
+	foreach(lc, change->entries)
+		entries_append(store, lfirst(lc));
+	return true;
+}
+
+/*
+ * Makes a pool that is not there, with its first entry.  Returns false if
+ * somebody else has made it meanwhile.
+ */
+bool
+change_make_pool(Store *store, Pool *pool, TimestampTz clock)
+{
+	Change	   *change = change_begin(pool, clock);
+
+	change_pool(change, EVENT_CAPACITY, pool->capacity, NULL);
+	if (!pools_insert(store, &change->pool))
+		return false;
+	((Entry *) linitial(change->entries))->pool_id = change->pool.id;
+	entries_append(store, linitial(change->entries));
+	*pool = change->pool;
+	return true;
+}

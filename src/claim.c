@@ -1,0 +1,319 @@
+/*-------------------------------------------------------------------------
+ *
+ * claim.c
+ *	  Claims of a token on pools, all or none.
+ *
+ * A claim competes only with what others have: a live hold of the same token
+ * is renewed, or changed by the difference.  An expired one is history; what
+ * the token then gets is a fresh claim.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "claim.h"
+
+#include "rules.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+/* --- finding --- */
+
+static Claim *
+find_claim(Store *store, Snapshot snapshot, const ClaimRequest *request,
+		   const Want *want)
+{
+	Claim	   *claim = palloc0(sizeof(Claim));
+	Standing   *standing = &claim->standing;
+	Hold	   *hold;
+
+	claim->want = want;
+	if (!pools_find(store, snapshot, want->pool, &standing->pool))
+		pool_init(&standing->pool, store->tenant, want->pool);
+	claim->unknown = standing->pool.id == 0 || standing->pool.retired;
+	if (standing->pool.id == 0)
+		return claim;
+
+	hold = palloc(sizeof(Hold));
+	if (holds_find(store, snapshot, request->token, standing->pool.id, hold))
+		standing->hold = hold;
+	else
+		standing->entries = entries_of_token(store, snapshot, request->token,
+											 standing->pool.id);
+	return claim;
+}
+
+static bool
+is_wanted(const Standing *standing, List *claims)
+{
+	ListCell   *lc;
+
+	foreach(lc, claims)
+		if (((Standing *) lfirst(lc))->pool.id == standing->pool.id)
+			return true;
+	return false;
+}
+
+/* Returns the claims in the order of the wants, then what they replace. */
+static List *
+find_claims(Attempt *attempt, Snapshot snapshot)
+{
+	ClaimRequest *request = attempt->request;
+	List	   *claims = NIL;
+	List	   *found;
+	ListCell   *lc;
+
+	for (int i = 0; i < request->count; i++)
+		claims = lappend(claims, find_claim(attempt->store, snapshot, request,
+											&request->wants[i]));
+	if (!request->replace)
+		return claims;
+	found = claims;
+	foreach(lc, standings_of_token(attempt->store, snapshot, request->token))
+		if (!is_wanted(lfirst(lc), claims))
+			found = lappend(found, lfirst(lc));
+	return found;
+}
+
+/* --- judging --- */
+
+/*
+ * An unknown pool is an error, unless a budget says how much there is.
+ */
+static void
+require_pool(const Claim *claim)
+{
+	if (!claim->unknown || claim->want->demand.budgeted)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("pool \"%s\" does not exist",
+					text_to_cstring(claim->want->pool)),
+			 errhint("Make it with hold_pool_set, or give a budget.")));
+}
+
+static void
+require_budget(const Claim *claim)
+{
+	if (claim->vacancy->limited)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("budget must not be null"),
+			 errdetail("Pool \"%s\" has no capacity of its own.",
+					   text_to_cstring(claim->want->pool)),
+			 errhint("Give the budget, or set a capacity with hold_pool_set.")));
+}
+
+static HoldOutcome
+judge_fit(const Claim *claim, HoldOutcome if_it_fits)
+{
+	require_budget(claim);
+	return claim->want->demand.qty <= claim->vacancy->could_have ?
+		if_it_fits : OUTCOME_INSUFFICIENT;
+}
+
+/* A live hold is never refused its own quantity, or less. */
+static HoldOutcome
+judge_own(const Claim *claim)
+{
+	int64		asked = claim->want->demand.qty;
+	int64		held = claim->standing.hold->qty;
+
+	if (asked == held)
+		return OUTCOME_RENEWED;
+	if (asked < held)
+		return OUTCOME_CHANGED;
+	return judge_fit(claim, OUTCOME_CHANGED);
+}
+
+static HoldOutcome
+judge_claim(const Claim *claim, TimestampTz clock)
+{
+	const Standing *standing = &claim->standing;
+	const Pool *pool = &standing->pool;
+
+	if (!claim->live && (standing_taken(standing) > 0 ||
+						 (standing->hold != NULL &&
+						  standing->hold->consumed > 0)))
+		return OUTCOME_ALREADY_CONSUMED;
+	if (claim->unknown)
+		return judge_fit(claim, OUTCOME_GRANTED);
+	if (pool->closed)
+		return OUTCOME_CLOSED;
+	if (!rule_is_live(pool->lease_end, clock) ||
+		(claim->live && standing->hold->generation != pool->generation))
+		return OUTCOME_POOL_EXPIRED;
+	return claim->live ? judge_own(claim) : judge_fit(claim, OUTCOME_GRANTED);
+}
+
+/* An unknown pool is judged as the external one that it would become. */
+static void
+look_as_external(Pool *pool)
+{
+	pool->counted = false;
+	pool->closed = false;
+	pool->lease_end = DT_NOEND;
+}
+
+static void
+survey_claim(Attempt *attempt, Snapshot snapshot, Claim *claim)
+{
+	ClaimRequest *request = attempt->request;
+	Standing   *standing = &claim->standing;
+	TimestampTz deadline = attempt->clock + request->ttl;
+
+	if (claim->unknown)
+		look_as_external(&standing->pool);
+	claim->vacancy = vacancy_for(attempt->store, snapshot, &standing->pool,
+								 standing->hold, &claim->want->demand,
+								 attempt->clock);
+	claim->expires_at = deadline;
+	claim->live = standing_is_live(standing, attempt->clock);
+	if (claim->live)
+		claim->expires_at = Max(deadline, standing->hold->expires_at);
+}
+
+/* Turns the outcomes of lines that would do into "blocked". */
+static void
+block_others(List *claims, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		Standing   *standing = list_nth(claims, i);
+
+		if (standing->outcome <= OUTCOME_CHANGED)
+			standing->outcome = OUTCOME_BLOCKED;
+	}
+}
+
+/* --- changing --- */
+
+static Hold *
+fresh_hold(const Claim *claim, const ClaimRequest *request,
+		   const Change *change, TimestampTz clock)
+{
+	Hold	   *hold = palloc0(sizeof(Hold));
+
+	hold->pool_id = change->pool.id;
+	hold->qty = claim->want->demand.qty;
+	hold->expires_at = claim->expires_at;
+	hold->held_since = clock;
+	hold->version = 1;
+	hold->generation = change->pool.generation;
+	hold->token = request->token;
+	hold->payload = request->payload;
+	return hold;
+}
+
+/* Builds what a claim that is granted, renewed or changed writes. */
+static Change *
+change_of_claim(const Claim *claim, const ClaimRequest *request,
+				TimestampTz clock)
+{
+	const Standing *standing = &claim->standing;
+	Change	   *change = change_begin(&standing->pool, clock);
+	ListCell   *lc;
+
+	if (standing->pool.retired)
+	{
+		change->pool.retired = false;
+		change_pool(change, EVENT_OPENED, 0, NULL);
+	}
+	foreach(lc, claim->vacancy->expired)
+		change_expire(change, lfirst(lc));
+	change_next_expiry(change, claim->vacancy->next_expiry);
+	if (standing->outcome != OUTCOME_GRANTED)
+	{
+		change_renew(change, standing->hold, claim->want->demand.qty,
+					 claim->expires_at, request->payload);
+		return change;
+	}
+	if (standing->hold != NULL)
+		change_expire(change, standing->hold);
+	change_grant(change, fresh_hold(claim, request, change, clock));
+	return change;
+}
+
+/* Builds the release of a live hold that the claims replace. */
+static void
+replace_hold(Standing *standing, TimestampTz clock)
+{
+	if (!standing_is_live(standing, clock))
+		return;
+	standing->change = change_begin(&standing->pool, clock);
+	change_release(standing->change, standing->hold);
+}
+
+static void
+decide_claims(Attempt *attempt, Snapshot snapshot, List *claims)
+{
+	ClaimRequest *request = attempt->request;
+	bool		refused = false;
+
+	for (int i = 0; i < request->count; i++)
+		require_pool(list_nth(claims, i));
+	for (int i = 0; i < request->count; i++)
+	{
+		Claim	   *claim = list_nth(claims, i);
+
+		survey_claim(attempt, snapshot, claim);
+		claim->standing.outcome = judge_claim(claim, attempt->clock);
+		refused |= claim->standing.outcome > OUTCOME_CHANGED;
+	}
+	if (refused)
+	{
+		block_others(claims, request->count);
+		return;
+	}
+	for (int i = 0; i < request->count; i++)
+	{
+		Claim	   *claim = list_nth(claims, i);
+
+		claim->standing.change = change_of_claim(claim, request,
+												 attempt->clock);
+	}
+	for (int i = request->count; i < list_length(claims); i++)
+		replace_hold(list_nth(claims, i), attempt->clock);
+}
+
+/*
+ * Runs the request and returns its claims, in the order of the wants; what
+ * they replaced follows.  Errors: 42704 for an unknown pool without a budget,
+ * 22004 for an external pool without one.
+ */
+List *
+claims_run(Store *store, ClaimRequest *request)
+{
+	Attempt		attempt = {0};
+
+	attempt.store = store;
+	attempt.request = request;
+	attempt.fixed = !request->replace;
+	attempt.find = find_claims;
+	attempt.decide = decide_claims;
+	return attempt_run(&attempt);
+}
+
+/* --- answering --- */
+
+/*
+ * What is left after the answer; on "insufficient", what could have been had.
+ * False where nobody said how much there is.
+ */
+bool
+claim_available(const Claim *claim, int64 *available)
+{
+	const Standing *standing = &claim->standing;
+	int64		left = claim->vacancy->could_have;
+
+	if (!claim->vacancy->limited)
+		return false;
+	if (standing->outcome <= OUTCOME_CHANGED)
+		left -= claim->want->demand.qty;
+	else if (standing->outcome != OUTCOME_INSUFFICIENT && claim->live)
+		left -= standing->hold->qty;
+	if (standing->outcome == OUTCOME_CLOSED ||
+		standing->outcome == OUTCOME_POOL_EXPIRED)
+		left = 0;
+	*available = Max(left, 0);
+	return true;
+}

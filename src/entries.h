@@ -1,0 +1,52 @@
+/*-------------------------------------------------------------------------
+ *
+ * entries.h
+ *	  The table hold_ledger.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HOLD_ENTRIES_H
+#define HOLD_ENTRIES_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+#include "nodes/pg_list.h"
+#include "pools.h"
+#include "store.h"
+#include "utils/jsonb.h"
+
+/* A ledger row.  Quantities are in units. */
+typedef struct Entry
+{
+	HoldEvent	event;
+	TimestampTz at;
+	int64		pool_id;
+	int64		seq;
+	int64		qty;
+	int64		held;			/* of the pool, after it; as the next three */
+	int64		consumed;
+	bool		counted;
+	int64		capacity;
+	TimestampTz expires_at;		/* of the hold or of the lease; DT_NOEND: none */
+	int32		generation;		/* of the hold, or of the pool */
+	bool		remembered;		/* found again by its key; then: */
+	int64		memory_key;
+	int64		remaining;		/* what the token still holds after it */
+	TimestampTz held_since;
+	int32		version;
+	text	   *actor;
+	text	   *token;			/* these may be NULL */
+	text	   *ref;
+	Jsonb	   *payload;
+	bool		reserved;
+	int64		reservation_id; /* if reserved */
+} Entry;
+
+extern void entries_append(Store *store, const Entry *entry);
+extern List *entries_of_token(Store *store, Snapshot snapshot,
+							  const text *token, int64 pool_id);
+extern bool entries_has_ref(Store *store, Snapshot snapshot, int64 pool_id,
+							const text *ref);
+
+#endif							/* HOLD_ENTRIES_H */

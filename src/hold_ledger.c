@@ -1,0 +1,133 @@
+/*-------------------------------------------------------------------------
+ *
+ * hold_ledger.c
+ *	  The module and its settings.
+ *
+ * A hold is a claim by a token on units of a pool until a deadline.  The map
+ * of the house, from top to bottom; calls go down only:
+ *
+ *	verbs		what users call: try.c (hold_try, hold_try_lines), settle.c
+ *				(hold_consume, hold_release), renew.c, capacity.c (pools),
+ *				sweep.c, read.c, lines.c (constructors of lines)
+ *	middle		attempt.c (look, decide, lock, decide again, write),
+ *				standing.c (all that a token has), vacancy.c (what a pool
+ *				could still give), change.c (what one call does to one pool)
+ *	tables		pools.c, holds.c, entries.c (the ledger): one room a table
+ *	ground		store.c (the tables of one call), relations.c (where they
+ *				are), access.c (how rows are read, locked, written)
+ *	rules		rules.c: limits and judgements, pure
+ *
+ * arguments.c and answers.c turn Datums into C and back for the verbs;
+ * session.c knows the clock, the tenant and the actor.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "fmgr.h"
+#include "relations.h"
+#include "settings.h"
+#include "utils/guc.h"
+
+PG_MODULE_MAGIC;
+
+#define SECONDS_PER_TEN_YEARS (3653.0 * 86400.0)
+#define SECONDS_PER_CENTURY (10.0 * SECONDS_PER_TEN_YEARS)
+
+/* how long a hold lasts when the caller does not say */
+double		setting_default_ttl = 600.0;
+
+/* the longest time that a caller may ask for */
+double		setting_max_ttl = 7 * 86400.0;
+
+/* ledger rows younger than this are never trimmed */
+double		setting_retention = 400 * 86400.0;
+
+/* how far the clock is moved, for tests */
+double		setting_clock_offset = 0.0;
+
+/* the most lines of one request */
+int			setting_max_lines = 1000;
+
+/* the most nights of one stay */
+int			setting_max_nights = 366;
+
+/* whose pools, holds and stays are seen */
+char	   *setting_tenant = NULL;
+
+/* is it an error to call a verb without a tenant? */
+bool		setting_require_tenant = false;
+
+PGDLLEXPORT void _PG_init(void);
+
+static void
+define_time(const char *name, const char *what, const char *more,
+			double *variable, double initial, double min, double max,
+			GucContext context)
+{
+	DefineCustomRealVariable(name, what, more, variable, initial, min, max,
+							 context, GUC_UNIT_S, NULL, NULL, NULL);
+}
+
+static void
+define_times(void)
+{
+	define_time("hold_ledger.default_ttl",
+				"Sets how long a hold lasts when no time is given.", NULL,
+				&setting_default_ttl, 600.0, 0.000001, SECONDS_PER_TEN_YEARS,
+				PGC_USERSET);
+	define_time("hold_ledger.max_ttl",
+				"Sets the longest time that a hold can be asked for.", NULL,
+				&setting_max_ttl, 7 * 86400.0, 0.000001, SECONDS_PER_TEN_YEARS,
+				PGC_SUSET);
+	define_time("hold_ledger.retention",
+				"Sets the age below which ledger rows are never trimmed.",
+				"The memory of settled tokens lasts as long as their ledger rows.",
+				&setting_retention, 400 * 86400.0, 0.0, SECONDS_PER_CENTURY,
+				PGC_SUSET);
+	define_time("hold_ledger.clock_offset",
+				"Moves the clock by which holds expire, for tests.",
+				"Zero leaves the server's clock as it is.",
+				&setting_clock_offset, 0.0, -SECONDS_PER_TEN_YEARS,
+				SECONDS_PER_TEN_YEARS, PGC_SUSET);
+}
+
+static void
+define_limits(void)
+{
+	DefineCustomIntVariable("hold_ledger.max_lines",
+							"Sets the most lines that one request can have.",
+							NULL, &setting_max_lines, 1000, 1, 100000,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("hold_ledger.max_nights",
+							"Sets the most nights that one stay can have.",
+							NULL, &setting_max_nights, 366, 1, 3660,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+}
+
+static void
+define_tenant(void)
+{
+	DefineCustomStringVariable("hold_ledger.tenant",
+							   "Sets whose pools, holds and stays are seen.",
+							   "Roles without SET on it are fenced into the "
+							   "tenant that ALTER ROLE gave them.",
+							   &setting_tenant, "", PGC_SUSET, 0,
+							   NULL, NULL, NULL);
+	DefineCustomBoolVariable("hold_ledger.require_tenant",
+							 "Makes it an error to call without a tenant.",
+							 NULL, &setting_require_tenant, false, PGC_SUSET,
+							 0, NULL, NULL, NULL);
+}
+
+void
+_PG_init(void)
+{
+	define_times();
+	define_limits();
+	define_tenant();
+	MarkGUCPrefixReserved("hold_ledger");
+	relations_init();
+}

@@ -1,0 +1,192 @@
+/*-------------------------------------------------------------------------
+ *
+ * pools.c
+ *	  The table hold_pools: one counter row a pool.
+ *
+ * A pool is the row with stripe 0.  Further stripes are rows of their own,
+ * with their own pool_id and the same tenant and key.
+ *
+ * Locks: a pool's row is the lock of all its holds and ledger entries.  Rows
+ * are locked in the order of their ids.  The key and the id never change, so
+ * a foreign key to a pool meets no writer here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pools.h"
+
+#include "catalog/pg_collation.h"
+#include "commands/sequence.h"
+#include "rules.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/timestamp.h"
+
+/* the columns; those that change with every call stand side by side */
+enum
+{
+	POOL_ID,
+	POOL_CONSUMED,
+	POOL_HELD,
+	POOL_SEQ,
+	POOL_LAST_AT,
+	POOL_NEXT_EXPIRY,
+	POOL_LEASE_END,
+	POOL_GENERATION,
+	POOL_STRIPE,
+	POOL_STRIPES,
+	POOL_CLOSED,
+	POOL_RETIRED,
+	POOL_CAPACITY,
+	POOL_TENANT,
+	POOL_KEY
+};
+
+/* A pool that is not in the table: external, nothing held. */
+void
+pool_init(Pool *pool, text *tenant, text *key)
+{
+	memset(pool, 0, sizeof(Pool));
+	pool->last_at = DT_NOBEGIN;
+	pool->next_expiry = DT_NOEND;
+	pool->lease_end = DT_NOEND;
+	pool->generation = 1;
+	pool->stripes = 1;
+	pool->tenant = tenant;
+	pool->key = key;
+}
+
+static void
+read_pool(TupleTableSlot *row, Pool *pool)
+{
+	Datum	   *values = row->tts_values;
+
+	pool->tid = row->tts_tid;
+	pool->id = DatumGetInt64(values[POOL_ID]);
+	pool->consumed = DatumGetInt64(values[POOL_CONSUMED]);
+	pool->held = DatumGetInt64(values[POOL_HELD]);
+	pool->seq = DatumGetInt64(values[POOL_SEQ]);
+	pool->last_at = DatumGetTimestampTz(values[POOL_LAST_AT]);
+	pool->next_expiry = DatumGetTimestampTz(values[POOL_NEXT_EXPIRY]);
+	pool->lease_end = DatumGetTimestampTz(values[POOL_LEASE_END]);
+	pool->generation = DatumGetInt32(values[POOL_GENERATION]);
+	pool->stripe = DatumGetInt16(values[POOL_STRIPE]);
+	pool->stripes = DatumGetInt16(values[POOL_STRIPES]);
+	pool->closed = DatumGetBool(values[POOL_CLOSED]);
+	pool->retired = DatumGetBool(values[POOL_RETIRED]);
+	pool->counted = !row->tts_isnull[POOL_CAPACITY];
+	pool->capacity = pool->counted ? DatumGetInt64(values[POOL_CAPACITY]) : 0;
+	pool->tenant = DatumGetTextPCopy(values[POOL_TENANT]);
+	pool->key = DatumGetTextPCopy(values[POOL_KEY]);
+}
+
+static void
+fill_pool(TupleTableSlot *row, const Pool *pool)
+{
+	Datum	   *values = row->tts_values;
+
+	values[POOL_ID] = Int64GetDatum(pool->id);
+	values[POOL_CONSUMED] = Int64GetDatum(pool->consumed);
+	values[POOL_HELD] = Int64GetDatum(pool->held);
+	values[POOL_SEQ] = Int64GetDatum(pool->seq);
+	values[POOL_LAST_AT] = TimestampTzGetDatum(pool->last_at);
+	values[POOL_NEXT_EXPIRY] = TimestampTzGetDatum(pool->next_expiry);
+	values[POOL_LEASE_END] = TimestampTzGetDatum(pool->lease_end);
+	values[POOL_GENERATION] = Int32GetDatum(pool->generation);
+	values[POOL_STRIPE] = Int16GetDatum(pool->stripe);
+	values[POOL_STRIPES] = Int16GetDatum(pool->stripes);
+	values[POOL_CLOSED] = BoolGetDatum(pool->closed);
+	values[POOL_RETIRED] = BoolGetDatum(pool->retired);
+	values[POOL_CAPACITY] = Int64GetDatum(pool->capacity);
+	row->tts_isnull[POOL_CAPACITY] = !pool->counted;
+	values[POOL_TENANT] = PointerGetDatum(pool->tenant);
+	values[POOL_KEY] = PointerGetDatum(pool->key);
+}
+
+static bool
+find_one(Store *store, Oid index, Snapshot snapshot, ScanKey keys, int nkeys,
+		 Pool *pool)
+{
+	Probe		probe;
+	bool		found;
+
+	probe_begin(&probe, &store->pools, index, snapshot, keys, nkeys);
+	found = probe_next(&probe);
+	if (found)
+		read_pool(store->pools.row, pool);
+	probe_end(&probe);
+	return found;
+}
+
+/* Finds the tenant's pool of that name, retired or not. */
+bool
+pools_find(Store *store, Snapshot snapshot, const text *key, Pool *pool)
+{
+	ScanKeyData keys[3];
+
+	ScanKeyEntryInitialize(&keys[0], 0, 1, BTEqualStrategyNumber, InvalidOid,
+						   C_COLLATION_OID, F_TEXTEQ,
+						   PointerGetDatum(store->tenant));
+	ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid,
+						   C_COLLATION_OID, F_TEXTEQ, PointerGetDatum(key));
+	ScanKeyInit(&keys[2], 3, BTEqualStrategyNumber, F_INT2EQ, Int16GetDatum(0));
+	return find_one(store, store->relations.indexes[POOLS_BY_KEY], snapshot,
+					keys, 3, pool);
+}
+
+/* Finds a counter row by its id, of any tenant. */
+bool
+pools_find_id(Store *store, Snapshot snapshot, int64 id, Pool *pool)
+{
+	ScanKeyData key;
+
+	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(id));
+	return find_one(store, store->relations.indexes[POOLS_BY_ID], snapshot,
+					&key, 1, pool);
+}
+
+/* Is what was read still what the snapshot shows? */
+bool
+pools_is_current(Store *store, Snapshot snapshot, Pool *pool)
+{
+	return row_is_current(&store->pools, &pool->tid, snapshot);
+}
+
+/*
+ * Locks the row and reads it anew.  Without wait, returns false if somebody
+ * else has it locked.
+ */
+bool
+pools_lock(Store *store, Pool *pool, bool wait)
+{
+	bool		locked = row_lock(&store->pools, &pool->tid, wait);
+
+	if (locked)
+		read_pool(store->pools.row, pool);
+	ExecClearTuple(store->pools.row);
+	return locked;
+}
+
+/*
+ * Makes the pool and gives it an id.  Returns false if there is one of that
+ * name by now, after waiting for whoever was making it.
+ */
+bool
+pools_insert(Store *store, Pool *pool)
+{
+	pool->id = nextval_internal(store->relations.pool_ids, false);
+	fill_pool(row_start(&store->pools), pool);
+	return row_insert_if_absent(&store->pools);
+}
+
+/*
+ * Writes the counters over the version that was read; false if that is no
+ * longer the newest or, without wait, if somebody has it locked.
+ */
+bool
+pools_update(Store *store, const Pool *pool, bool wait)
+{
+	ItemPointerData tid = pool->tid;
+
+	fill_pool(row_start(&store->pools), pool);
+	return row_update(&store->pools, &tid, wait);
+}

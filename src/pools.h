@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * pools.h
+ *	  The table hold_pools.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HOLD_POOLS_H
+#define HOLD_POOLS_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+#include "storage/itemptr.h"
+#include "store.h"
+
+/* A counter row.  Quantities are in units. */
+typedef struct Pool
+{
+	ItemPointerData tid;		/* the version that was read */
+	int64		id;				/* 0: not made yet */
+	int64		consumed;
+	int64		held;			/* live, or expired and not yet settled */
+	int64		seq;			/* number of the newest ledger entry */
+	TimestampTz last_at;		/* its time */
+	TimestampTz next_expiry;	/* no hold expires before this */
+	TimestampTz lease_end;		/* no new holds from then on */
+	int32		generation;
+	int16		stripe;
+	int16		stripes;
+	bool		closed;
+	bool		retired;
+	bool		counted;		/* false: capacity lives elsewhere */
+	int64		capacity;
+	text	   *tenant;
+	text	   *key;
+} Pool;
+
+extern void pool_init(Pool *pool, text *tenant, text *key);
+extern bool pools_find(Store *store, Snapshot snapshot, const text *key,
+					   Pool *pool);
+extern bool pools_find_id(Store *store, Snapshot snapshot, int64 id,
+						  Pool *pool);
+extern bool pools_is_current(Store *store, Snapshot snapshot, Pool *pool);
+extern bool pools_lock(Store *store, Pool *pool, bool wait);
+extern bool pools_insert(Store *store, Pool *pool);
+extern bool pools_update(Store *store, const Pool *pool, bool wait);
+
+#endif							/* HOLD_POOLS_H */

@@ -1,0 +1,245 @@
+/*-------------------------------------------------------------------------
+ *
+ * read.c
+ *	  What can be asked: hold_available, hold_available_many, hold_count,
+ *	  hold_get.
+ *
+ * Readers judge by the snapshot of the statement that calls them, write
+ * nothing and lock nothing, so they work in a read-only transaction and on a
+ * standby.  Expired holds are free for them, swept or not.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "answers.h"
+#include "arguments.h"
+#include "compat.h"
+#include "rules.h"
+#include "session.h"
+#include "standing.h"
+#include "store.h"
+#include "utils/builtins.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+#include "vacancy.h"
+
+SQL_FUNCTION(hold_available);
+SQL_FUNCTION(hold_available_many);
+SQL_FUNCTION(hold_count);
+SQL_FUNCTION(hold_get);
+SQL_FUNCTION(hold_units);
+
+static bool
+find_pool(Store *store, const text *key, Pool *pool)
+{
+	return pools_find(store, GetActiveSnapshot(), key, pool) &&
+		!pool->retired;
+}
+
+static void
+require_pool(Store *store, const text *key, Pool *pool)
+{
+	if (!find_pool(store, key, pool))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("pool \"%s\" does not exist", text_to_cstring(key))));
+}
+
+/*
+ * hold_available(pool text) returns numeric
+ *
+ * What the next hold_try could have; NULL where the capacity lives elsewhere.
+ * Error 42704 for an unknown pool.
+ */
+Datum
+hold_available(PG_FUNCTION_ARGS)
+{
+	text	   *key = argument_key(fcinfo, 0, "pool");
+	Store		store;
+	Pool		pool;
+	int64		available = 0;
+
+	store_open_for_reading(&store, fcinfo);
+	require_pool(&store, key, &pool);
+	if (pool.counted)
+		available = vacancy_available(&store, GetActiveSnapshot(), &pool,
+									  session_clock());
+	store_close(&store);
+	if (!pool.counted)
+		PG_RETURN_NULL();
+	PG_RETURN_NUMERIC(rule_numeric(available));
+}
+
+static text *
+element_key(const ArrayArgument *keys, int i)
+{
+	text	   *key;
+
+	if (keys->isnull[i])
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("pools must not contain nulls"),
+				 errdetail("Element %d is null.", i + 1)));
+	key = DatumGetTextPP(keys->values[i]);
+	rule_key(key, "pool");
+	return key;
+}
+
+static void
+add_availability(FunctionCallInfo fcinfo, Store *store, text *key,
+				 TimestampTz clock)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+	Pool		pool;
+	bool		found = find_pool(store, key, &pool);
+	Datum		values[4];
+	bool		isnull[4] = {false, true, true, true};
+
+	values[0] = PointerGetDatum(key);
+	if (found)
+	{
+		int64		available = vacancy_available(store, snapshot, &pool,
+												  clock);
+
+		put_units(&values[1], &isnull[1], pool.counted, available);
+		put_units(&values[2], &isnull[2], true,
+				  vacancy_held(store, snapshot, &pool, clock));
+		values[3] = BoolGetDatum(pool.closed);
+		isnull[3] = false;
+	}
+	add_row(fcinfo, values, isnull);
+}
+
+/*
+ * hold_available_many(pools text[])
+ *		returns table (pool, available, held, closed)
+ *
+ * One row an element, in order, all of one moment; NULL for an unknown pool.
+ */
+Datum
+hold_available_many(PG_FUNCTION_ARGS)
+{
+	ArrayArgument keys;
+	Store		store;
+	TimestampTz clock = session_clock();
+
+	require_argument(fcinfo, 0, "pools");
+	keys = argument_array(fcinfo, 0, "pools", INT_MAX);
+	start_rows(fcinfo);
+	store_open_for_reading(&store, fcinfo);
+	for (int i = 0; i < keys.count; i++)
+		add_availability(fcinfo, &store, element_key(&keys, i), clock);
+	store_close(&store);
+	return (Datum) 0;
+}
+
+/*
+ * hold_count(pool text) returns bigint
+ *
+ * How many live holds the pool has.  Error 42704 for an unknown pool.
+ */
+Datum
+hold_count(PG_FUNCTION_ARGS)
+{
+	text	   *key = argument_key(fcinfo, 0, "pool");
+	Store		store;
+	Pool		pool;
+	HoldWalk	walk;
+	int64		count = 0;
+
+	store_open_for_reading(&store, fcinfo);
+	require_pool(&store, key, &pool);
+	holds_walk(&walk, &store, GetActiveSnapshot(), pool.id,
+			   session_clock() + 1);
+	while (holds_walk_next(&walk))
+		count++;
+	holds_walk_end(&walk);
+	store_close(&store);
+	PG_RETURN_INT64(count);
+}
+
+#define GET_COLUMNS 14
+
+static void
+fill_ended(const Entry *entry, Datum *values, bool *isnull)
+{
+	values[3] = Int32GetDatum(entry->generation);
+	put_units(&values[4], &isnull[4], true, 0);
+	put_time(&values[7], &isnull[7], entry->expires_at);
+	values[8] = Int32GetDatum(entry->version);
+	values[9] = PointerGetDatum(entry->payload);
+	isnull[9] = entry->payload == NULL;
+	put_text(&values[10], &isnull[10], entry->ref);
+	values[13] = Int64GetDatum(entry->reservation_id);
+	isnull[13] = !entry->reserved;
+}
+
+static void
+fill_held(const Hold *hold, Datum *values, bool *isnull)
+{
+	values[3] = Int32GetDatum(hold->generation);
+	put_units(&values[4], &isnull[4], true, hold->qty);
+	values[7] = TimestampTzGetDatum(hold->expires_at);
+	values[8] = Int32GetDatum(hold->version);
+	values[9] = PointerGetDatum(hold->payload);
+	isnull[9] = hold->payload == NULL;
+	put_text(&values[10], &isnull[10], hold->ref);
+	isnull[13] = true;
+}
+
+static void
+add_standing(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
+			 TimestampTz clock)
+{
+	HoldOutcome state = standing_state(standing, clock);
+	Datum		values[GET_COLUMNS];
+	bool		isnull[GET_COLUMNS] = {0};
+
+	values[0] = CStringGetTextDatum("pool");
+	values[1] = PointerGetDatum(standing->pool.key);
+	values[2] = Int64GetDatum(standing->pool.id);
+	put_units(&values[5], &isnull[5], true, standing_taken(standing));
+	values[6] = ObjectIdGetDatum(store->relations.outcomes[state]);
+	isnull[11] = true;			/* room_id */
+	isnull[12] = true;			/* stay */
+	if (standing->hold != NULL)
+		fill_held(standing->hold, values, isnull);
+	else
+		fill_ended(standing_last_entry(standing), values, isnull);
+	add_row(fcinfo, values, isnull);
+}
+
+/*
+ * hold_get(token text) returns setof record
+ *
+ * What the token holds, and how what it held has ended; one row a pool.
+ */
+Datum
+hold_get(PG_FUNCTION_ARGS)
+{
+	text	   *token = argument_key(fcinfo, 0, "token");
+	Store		store;
+	TimestampTz clock = session_clock();
+	ListCell   *lc;
+
+	start_rows(fcinfo);
+	store_open_for_reading(&store, fcinfo);
+	foreach(lc, standings_of_token(&store, GetActiveSnapshot(), token))
+		add_standing(fcinfo, &store, lfirst(lc), clock);
+	store_close(&store);
+	return (Datum) 0;
+}
+
+/*
+ * hold_units(units bigint) returns numeric
+ *
+ * A quantity from the millionths that the tables keep.
+ */
+Datum
+hold_units(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_NUMERIC(rule_numeric(PG_GETARG_INT64(0)));
+}

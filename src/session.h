@@ -1,0 +1,19 @@
+/*-------------------------------------------------------------------------
+ *
+ * session.h
+ *	  What a call asks of its session.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HOLD_SESSION_H
+#define HOLD_SESSION_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+
+extern TimestampTz session_clock(void);
+extern text *session_tenant(void);
+extern text *session_actor(void);
+
+#endif							/* HOLD_SESSION_H */

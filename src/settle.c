@@ -1,0 +1,431 @@
+/*-------------------------------------------------------------------------
+ *
+ * settle.c
+ *	  The verbs hold_consume and hold_release.
+ *
+ * A hold ends exactly once.  Whoever comes later, or retries, is told how it
+ * ended; the ledger remembers the figures.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "answers.h"
+#include "arguments.h"
+#include "compat.h"
+#include "rules.h"
+#include "token.h"
+#include "utils/timestamp.h"
+#include "vacancy.h"
+
+SQL_FUNCTION(hold_consume);
+SQL_FUNCTION(hold_release);
+
+typedef struct ConsumeRequest
+{
+	TokenRequest token;			/* must be first */
+	bool		partial;		/* is there a qty? */
+	int64		qty;
+	bool		final;
+	bool		late;
+	Note		note;
+} ConsumeRequest;
+
+/* --- how it ended before --- */
+
+static void
+say_what_expired(Standing *standing)
+{
+	Figures    *figures = &standing->figures;
+	const Entry *entry = standing_last_entry(standing);
+
+	standing->outcome = OUTCOME_EXPIRED;
+	figures->at = token_lapsed_at(standing);
+	figures->before = standing->hold != NULL ? standing->hold->qty :
+		entry->qty;
+	figures->payload = standing->hold != NULL ? standing->hold->payload :
+		entry->payload;
+}
+
+static void
+say_first_figures(Standing *standing, const Entry *consumed)
+{
+	standing->outcome = OUTCOME_ALREADY_CONSUMED;
+	standing->figures = standing_figures(standing, consumed);
+}
+
+/* Answers for a hold that is not live: nothing changes. */
+static void
+say_how_it_ended(Standing *standing, TimestampTz clock)
+{
+	const Entry *entry = standing_last_entry(standing);
+
+	if (!token_has_any(standing))
+	{
+		standing->outcome = OUTCOME_NOT_FOUND;
+		return;
+	}
+	switch (standing_state(standing, clock))
+	{
+		case OUTCOME_EXPIRED:
+			say_what_expired(standing);
+			return;
+		case OUTCOME_CONSUMED:
+			say_first_figures(standing, entry);
+			return;
+		case OUTCOME_RELEASED:
+			standing->outcome = OUTCOME_ALREADY_RELEASED;
+			break;
+		default:
+			standing->outcome = OUTCOME_RETURNED;
+			break;
+	}
+	standing->figures.at = entry->at;
+	standing->figures.payload = entry->payload;
+}
+
+static void
+say_blocked(Standing *standing, TimestampTz clock)
+{
+	Figures    *figures = &standing->figures;
+
+	memset(figures, 0, sizeof(Figures));
+	standing->outcome = OUTCOME_BLOCKED;
+	standing->change = NULL;
+	figures->at = clock;
+	if (standing_is_live(standing, clock))
+	{
+		figures->before = standing->hold->qty;
+		figures->held = standing->hold->qty;
+		figures->payload = standing->hold->payload;
+	}
+}
+
+/* --- consuming --- */
+
+static int64
+units_to_take(const ConsumeRequest *request, int64 held)
+{
+	return request->partial ? Min(request->qty, held) : held;
+}
+
+static void
+say_consumed(Standing *standing, const ConsumeRequest *request, int64 before,
+			 int64 taken, Jsonb *payload)
+{
+	Figures    *figures = &standing->figures;
+	bool		nothing = request->final && taken == 0;
+
+	standing->outcome = nothing ? OUTCOME_RELEASED : OUTCOME_CONSUMED;
+	figures->at = standing->change->at;
+	figures->before = before;
+	figures->consumed = taken;
+	figures->refunded = request->final ? before - taken : 0;
+	figures->held = before - taken - figures->refunded;
+	figures->payload = payload;
+	figures->reserved = request->note.reserved;
+	figures->reservation_id = request->note.reservation_id;
+}
+
+static void
+consume_live(Standing *standing, const ConsumeRequest *request,
+			 TimestampTz clock)
+{
+	Hold	   *hold = standing->hold;
+	int64		taken = units_to_take(request, hold->qty);
+
+	standing->change = change_begin(&standing->pool, clock);
+	if (request->final && taken == 0)
+		change_release(standing->change, hold);
+	else
+		change_consume(standing->change, hold, taken, request->final,
+					   &request->note);
+	say_consumed(standing, request, hold->qty, taken, hold->payload);
+}
+
+/* The hold that expired, from its row or from what the ledger remembers. */
+static Hold *
+lapsed_hold(const Standing *standing)
+{
+	const Entry *entry = standing_last_entry(standing);
+	Hold	   *hold;
+
+	if (standing->hold != NULL)
+		return standing->hold;
+	hold = palloc0(sizeof(Hold));
+	hold->pool_id = entry->pool_id;
+	hold->qty = entry->qty;
+	hold->expires_at = entry->expires_at;
+	hold->held_since = entry->held_since;
+	hold->version = entry->version;
+	hold->generation = entry->generation;
+	hold->token = entry->token;
+	hold->payload = entry->payload;
+	return hold;
+}
+
+/*
+ * Consumes an expired hold if it fits as a new claim would; false if not.  In
+ * a pool without a capacity of its own nobody can say that it fits.
+ */
+static bool
+consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
+{
+	const ConsumeRequest *request = attempt->request;
+	Pool	   *pool = &standing->pool;
+	Hold	   *hold = lapsed_hold(standing);
+	Demand		demand = {0};
+	Vacancy    *vacancy;
+	ListCell   *lc;
+
+	demand.qty = units_to_take(request, hold->qty);
+	vacancy = vacancy_for(attempt->store, snapshot, pool, standing->hold,
+						  &demand, attempt->clock);
+	if (pool->closed || !rule_is_live(pool->lease_end, attempt->clock) ||
+		hold->generation != pool->generation || !vacancy->limited ||
+		demand.qty > vacancy->could_have || demand.qty == 0)
+		return false;
+
+	standing->change = change_begin(pool, attempt->clock);
+	foreach(lc, vacancy->expired)
+		change_expire(standing->change, lfirst(lc));
+	if (standing->hold != NULL)
+		change_expire(standing->change, standing->hold);
+	change_next_expiry(standing->change, vacancy->next_expiry);
+	change_consume_late(standing->change, hold, demand.qty, &request->note);
+	say_consumed(standing, request, hold->qty, demand.qty, hold->payload);
+	return true;
+}
+
+/*
+ * Since when a hold must have been live for a late payment to reach it: as
+ * long as the live ones are, or else as long as the one that lapsed last.
+ */
+static TimestampTz
+late_since(List *standings, TimestampTz clock)
+{
+	TimestampTz since = token_live_since(standings, clock);
+	TimestampTz last = DT_NOBEGIN;
+	ListCell   *lc;
+
+	if (since != DT_NOEND)
+		return since;
+	foreach(lc, standings)
+	{
+		Standing   *standing = lfirst(lc);
+
+		if (!token_lapsed_beside(standing, last, clock))
+			continue;
+		last = token_lapsed_at(standing);
+		since = lapsed_hold(standing)->held_since;
+	}
+	return since;
+}
+
+/* Decides on one hold; false if it stands in the way of the others. */
+static bool
+consume_one(Attempt *attempt, Snapshot snapshot, Standing *standing,
+			TimestampTz since)
+{
+	ConsumeRequest *request = attempt->request;
+	const Entry *first = NULL;
+
+	if (request->note.ref != NULL)
+		first = standing_entry_with_ref(standing, request->note.ref);
+	if (first != NULL)
+	{
+		say_first_figures(standing, first);
+		return true;
+	}
+	if (standing_is_live(standing, attempt->clock))
+	{
+		consume_live(standing, request, attempt->clock);
+		return true;
+	}
+	say_how_it_ended(standing, attempt->clock);
+	if (!token_lapsed_beside(standing, since, attempt->clock))
+		return true;
+	return request->late && consume_lapsed(attempt, snapshot, standing);
+}
+
+static void
+require_one_hold(const ConsumeRequest *request, List *standings,
+				 TimestampTz clock)
+{
+	int			live = 0;
+	ListCell   *lc;
+
+	if (!request->partial || request->token.pool != NULL)
+		return;
+	foreach(lc, standings)
+		if (standing_is_live(lfirst(lc), clock))
+			live++;
+	if (live > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("qty needs a pool where a token has several holds"),
+				 errdetail("The token has %d live holds.", live),
+				 errhint("Name the pool, or leave qty out to consume all of them.")));
+}
+
+static void
+decide_consume(Attempt *attempt, Snapshot snapshot, List *standings)
+{
+	ConsumeRequest *request = attempt->request;
+	TimestampTz clock = attempt->clock;
+	TimestampTz since;
+	bool		blocked = false;
+	ListCell   *lc;
+
+	token_require_pool(&request->token, standings);
+	require_one_hold(request, standings, clock);
+	since = request->late ? late_since(standings, clock) :
+		token_live_since(standings, clock);
+	foreach(lc, standings)
+		blocked |= !consume_one(attempt, snapshot, lfirst(lc), since);
+	if (!blocked)
+		return;
+	foreach(lc, standings)
+		if (((Standing *) lfirst(lc))->change != NULL)
+			say_blocked(lfirst(lc), clock);
+}
+
+/* --- answering --- */
+
+static void
+answer_settlements(FunctionCallInfo fcinfo, Store *store,
+				   const TokenRequest *request, List *standings)
+{
+	SettlementAnswer answer = {0};
+	ListCell   *lc;
+
+	answer.outcome = OUTCOME_NOT_FOUND;
+	answer.line = 1;
+	answer.pool = request->pool;
+	if (standings == NIL)
+		add_settlement(fcinfo, &store->relations, &answer);
+	foreach(lc, standings)
+	{
+		Standing   *standing = lfirst(lc);
+		Figures    *figures = &standing->figures;
+
+		answer.outcome = standing->outcome;
+		answer.line = foreach_current_index(lc) + 1;
+		answer.pool = standing->pool.key;
+		answer.known = standing->outcome != OUTCOME_NOT_FOUND;
+		answer.qty = figures->before;
+		answer.consumed = figures->consumed;
+		answer.refunded = figures->refunded;
+		answer.held = figures->held;
+		answer.at = figures->at;
+		answer.payload = figures->payload;
+		answer.reserved = figures->reserved;
+		answer.reservation_id = figures->reservation_id;
+		add_settlement(fcinfo, &store->relations, &answer);
+	}
+}
+
+static void
+read_consume_request(FunctionCallInfo fcinfo, ConsumeRequest *request)
+{
+	request->token.token = argument_key(fcinfo, 0, "token");
+	request->token.pool = argument_optional_key(fcinfo, 1, "pool");
+	request->partial = !PG_ARGISNULL(2);
+	if (request->partial)
+		request->qty = argument_units(fcinfo, 2, "qty",
+									  QUANTITY_NOT_NEGATIVE);
+	request->final = argument_bool(fcinfo, 3, "final");
+	request->note.ref = argument_optional_text(fcinfo, 4);
+	request->late = argument_bool(fcinfo, 5, "late");
+	request->note.reserved = !PG_ARGISNULL(6);
+	if (request->note.reserved)
+		request->note.reservation_id = PG_GETARG_INT64(6);
+
+	if (!request->final && request->note.ref == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("ref must not be null where the rest stays held"),
+				 errhint("Give each capture a ref of its own, so that a retry takes nothing.")));
+}
+
+/*
+ * hold_consume(token text, pool text, qty numeric, final boolean, ref text,
+ *				late boolean, reservation_id bigint)
+ *		returns setof hold_settlement
+ *
+ * Confirms what the token holds, in full or in part; one row a hold.  Without
+ * a pool, all live holds or none: an expired one blocks the others.  The rest
+ * is given back, or stays held if not final.  A retry is told the first
+ * figures and takes nothing.
+ *
+ * Errors: 22004 and 22023 for bad arguments, 42704 for an unknown pool.
+ * Locks the rows of the pools until the transaction ends.
+ */
+Datum
+hold_consume(PG_FUNCTION_ARGS)
+{
+	ConsumeRequest request = {0};
+	Store		store;
+	List	   *standings;
+
+	read_consume_request(fcinfo, &request);
+	start_rows(fcinfo);
+	store_open_for_writing(&store, fcinfo);
+	standings = token_run(&store, &request.token, decide_consume);
+	answer_settlements(fcinfo, &store, &request.token, standings);
+	store_close_after_writing(&store);
+	return (Datum) 0;
+}
+
+/* --- releasing --- */
+
+static void
+decide_release(Attempt *attempt, Snapshot snapshot, List *standings)
+{
+	ListCell   *lc;
+
+	token_require_pool(attempt->request, standings);
+	foreach(lc, standings)
+	{
+		Standing   *standing = lfirst(lc);
+		Hold	   *hold = standing->hold;
+
+		if (!standing_is_live(standing, attempt->clock))
+		{
+			say_how_it_ended(standing, attempt->clock);
+			continue;
+		}
+		standing->change = change_begin(&standing->pool, attempt->clock);
+		change_release(standing->change, hold);
+		standing->outcome = OUTCOME_RELEASED;
+		standing->figures.at = standing->change->at;
+		standing->figures.before = hold->qty;
+		standing->figures.refunded = hold->qty;
+		standing->figures.payload = hold->payload;
+	}
+}
+
+/*
+ * hold_release(token text, pool text) returns setof hold_settlement
+ *
+ * Gives back what the token holds and has not consumed; one row a hold.  What
+ * has ended before is told and left alone.
+ *
+ * Errors and locks as hold_consume.
+ */
+Datum
+hold_release(PG_FUNCTION_ARGS)
+{
+	TokenRequest request = {0};
+	Store		store;
+	List	   *standings;
+
+	request.token = argument_key(fcinfo, 0, "token");
+	request.pool = argument_optional_key(fcinfo, 1, "pool");
+	start_rows(fcinfo);
+	store_open_for_writing(&store, fcinfo);
+	standings = token_run(&store, &request, decide_release);
+	answer_settlements(fcinfo, &store, &request, standings);
+	store_close_after_writing(&store);
+	return (Datum) 0;
+}

@@ -1,0 +1,56 @@
+/*-------------------------------------------------------------------------
+ *
+ * standing.h
+ *	  How a token stands in a pool.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HOLD_STANDING_H
+#define HOLD_STANDING_H
+
+#include "postgres.h"
+
+#include "change.h"
+#include "entries.h"
+#include "holds.h"
+#include "pools.h"
+#include "store.h"
+
+/* What a settlement says of one hold. */
+typedef struct Figures
+{
+	TimestampTz at;
+	int64		before;			/* what was held */
+	int64		consumed;
+	int64		refunded;
+	int64		held;
+	Jsonb	   *payload;		/* or NULL */
+	bool		reserved;
+	int64		reservation_id; /* if reserved */
+} Figures;
+
+/* All that a token has in one pool, and what a verb makes of it. */
+typedef struct Standing
+{
+	Pool		pool;
+	Hold	   *hold;			/* NULL: none that has not ended */
+	List	   *entries;		/* what the ledger remembers, in order */
+	HoldOutcome outcome;		/* the verb's answer */
+	Figures		figures;		/* the same, of a settlement */
+	int64		available;		/* the same, of a renewal */
+	Change	   *change;			/* what the verb does, or NULL */
+} Standing;
+
+extern List *standings_of_token(Store *store, Snapshot snapshot,
+								const text *token);
+extern bool standing_is_live(const Standing *standing, TimestampTz clock);
+extern const Entry *standing_last_entry(const Standing *standing);
+extern HoldOutcome standing_state(const Standing *standing,
+								  TimestampTz clock);
+extern int64 standing_taken(const Standing *standing);
+extern const Entry *standing_entry_with_ref(const Standing *standing,
+											const text *ref);
+extern Figures standing_figures(const Standing *standing,
+								const Entry *consumed);
+
+#endif							/* HOLD_STANDING_H */

@@ -1,0 +1,143 @@
+/*-------------------------------------------------------------------------
+ *
+ * store.c
+ *	  Opens the tables for one call, and gives the snapshots that it reads.
+ *
+ * Writers read the latest snapshot at READ COMMITTED, so that what another
+ * session committed while they waited counts.  At the stricter levels they
+ * read the transaction's snapshot and fail with 40001 where it is outdated.
+ * Readers read the snapshot of the statement that calls them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "store.h"
+
+#include "access/xact.h"
+#include "catalog/pg_publication.h"
+#include "miscadmin.h"
+#include "session.h"
+#include "tcop/utility.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/snapmgr.h"
+
+static void
+open_tables(Store *store, FunctionCallInfo fcinfo, LOCKMODE lockmode)
+{
+	for (;;)
+	{
+		store->relations = relations_of_function(fcinfo);
+		table_open_for_call(&store->pools,
+							store->relations.tables[TABLE_POOLS], lockmode);
+		table_open_for_call(&store->holds,
+							store->relations.tables[TABLE_HOLDS], lockmode);
+		table_open_for_call(&store->ledger,
+							store->relations.tables[TABLE_LEDGER], lockmode);
+		/* the locks may have brought news of a change */
+		if (relations_are_current(&store->relations))
+			break;
+		store_close(store);
+	}
+	store->tenant = session_tenant();
+}
+
+/*
+ * Direct writes do not tell subscribers which row they changed, so a
+ * publication that wants to know is refused.  The ledger is only appended to.
+ */
+static void
+refuse_publication(Relation rel)
+{
+	PublicationDesc published;
+
+	RelationBuildPublicationDesc(rel, &published);
+	if (published.pubactions.pubupdate || published.pubactions.pubdelete)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot change table \"%s\" because it publishes updates or deletes",
+						RelationGetRelationName(rel)),
+				 errhint("Publish the table \"%s\" alone, with publish = 'insert'.",
+						 "hold_ledger")));
+}
+
+/* Opens the tables for a call that writes nothing. */
+void
+store_open_for_reading(Store *store, FunctionCallInfo fcinfo)
+{
+	open_tables(store, fcinfo, AccessShareLock);
+}
+
+/*
+ * Opens the tables for a call that may write.  Error 25006 in a read-only
+ * transaction or on a standby, 55000 under an unfit publication.
+ */
+void
+store_open_for_writing(Store *store, FunctionCallInfo fcinfo)
+{
+	const char *name = get_func_name(fcinfo->flinfo->fn_oid);
+
+	PreventCommandIfReadOnly(name);
+	PreventCommandIfParallelMode(name);
+	open_tables(store, fcinfo, RowExclusiveLock);
+	refuse_publication(store->pools.rel);
+	refuse_publication(store->holds.rel);
+}
+
+/*
+ * Opens what writing needs at once.  What is opened inside a subtransaction
+ * could not outlive it.
+ */
+void
+store_prepare_to_write(Store *store)
+{
+	table_prepare_to_write(&store->pools);
+	table_prepare_to_write(&store->holds);
+	table_prepare_to_write(&store->ledger);
+}
+
+void
+store_close(Store *store)
+{
+	table_close_after_call(&store->ledger);
+	table_close_after_call(&store->holds);
+	table_close_after_call(&store->pools);
+}
+
+/* Closes, and lets the transaction's next command see what was written. */
+void
+store_close_after_writing(Store *store)
+{
+	store_close(store);
+	CommandCounterIncrement();
+}
+
+/* Is all of this transaction judged by one snapshot? */
+bool
+store_has_one_snapshot(void)
+{
+	return IsolationUsesXactSnapshot();
+}
+
+/* Makes active, and returns, the snapshot by which a writer judges. */
+Snapshot
+store_look(void)
+{
+	PushActiveSnapshot(store_has_one_snapshot() ? GetTransactionSnapshot() :
+					   GetLatestSnapshot());
+	return GetActiveSnapshot();
+}
+
+/* The same at every level: what is committed now. */
+Snapshot
+store_look_at_latest(void)
+{
+	PushActiveSnapshot(GetLatestSnapshot());
+	return GetActiveSnapshot();
+}
+
+void
+store_look_away(void)
+{
+	PopActiveSnapshot();
+}

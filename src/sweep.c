@@ -1,0 +1,205 @@
+/*-------------------------------------------------------------------------
+ *
+ * sweep.c
+ *	  Tidying: hold_sweep and hold_sweep_all.
+ *
+ * Expired holds are free without it.  A sweep settles them, so that walks
+ * over them stay short.  It works across tenants, waits for nobody and skips
+ * the pools that are locked.
+ *
+ * No pool starves: a sweep starts at a pool drawn by lot, goes round, and
+ * takes no more than a share of its batch from one pool while others wait.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "arguments.h"
+#include "change.h"
+#include "common/pg_prng.h"
+#include "compat.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "rules.h"
+#include "session.h"
+#include "store.h"
+#include "utils/timestamp.h"
+
+SQL_FUNCTION(hold_sweep);
+SQL_FUNCTION(hold_sweep_all);
+
+/* one pool gets at most this part of a batch in one round */
+#define POOL_SHARE 8
+
+/* Builds the expiry of at most so many holds of a locked pool. */
+static Change *
+expire_holds(Store *store, Snapshot snapshot, const Pool *pool, int64 most)
+{
+	TimestampTz clock = session_clock();
+	Change	   *change = change_begin(pool, clock);
+	TimestampTz next = DT_NOEND;
+	HoldWalk	walk;
+
+	holds_walk(&walk, store, snapshot, pool->id, pool->next_expiry);
+	while (holds_walk_next(&walk))
+	{
+		if (rule_is_live(walk.expires_at, clock) ||
+			list_length(change->ended) >= most)
+		{
+			next = walk.expires_at;
+			break;
+		}
+		change_expire(change, holds_walk_take(&walk));
+	}
+	holds_walk_end(&walk);
+	change_next_expiry(change, next);
+	return change;
+}
+
+/* Sweeps one pool unless it is locked; returns how many holds expired. */
+static int64
+sweep_pool(Store *store, int64 pool_id, int64 most)
+{
+	Pool		pool;
+	Change	   *change;
+	bool		locked;
+
+	locked = pools_find_id(store, store_look(), pool_id, &pool) &&
+		pools_lock(store, &pool, false);
+	store_look_away();
+	if (!locked)
+		return 0;
+
+	change = expire_holds(store, store_look(), &pool, most);
+	if (change->ended != NIL && !change_write(store, change, true))
+		elog(ERROR, "a pool changed under its lock");
+	store_look_away();
+	CommandCounterIncrement();
+	return list_length(change->ended);
+}
+
+/*
+ * Finds the next pool after *pool_id with something that has expired, up to
+ * and including "last".
+ */
+static bool
+next_pool_to_sweep(Store *store, int64 *pool_id, int64 last)
+{
+	Hold		hold;
+	bool		found;
+	TimestampTz clock = session_clock();
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		found = holds_first_after(store, store_look(), *pool_id, &hold) &&
+			hold.pool_id <= last;
+		store_look_away();
+		if (found)
+			*pool_id = hold.pool_id;
+	} while (found && rule_is_live(hold.expires_at, clock));
+	return found;
+}
+
+/* Sweeps the pools after "from", up to "to". */
+static int64
+sweep_range(Store *store, int64 from, int64 to, int64 share, int64 most)
+{
+	int64		pool_id = from;
+	int64		swept = 0;
+
+	while (swept < most && next_pool_to_sweep(store, &pool_id, to))
+		swept += sweep_pool(store, pool_id, Min(share, most - swept));
+	return swept;
+}
+
+/* Goes round the pools until the batch is full or nothing is left. */
+static int64
+sweep_batch(Store *store, int64 batch)
+{
+	int64		share = (batch + POOL_SHARE - 1) / POOL_SHARE;
+	int64		last = holds_last_pool(store, store_look());
+	int64		start;
+	int64		swept = 0;
+	int64		round;
+
+	store_look_away();
+	start = (int64) pg_prng_uint64_range(&pg_global_prng_state, 0, last);
+	do
+	{
+		round = sweep_range(store, start, last, share, batch - swept);
+		round += sweep_range(store, 0, start, share, batch - swept - round);
+		swept += round;
+	} while (round > 0 && swept < batch);
+	return swept;
+}
+
+static int64
+argument_batch(FunctionCallInfo fcinfo, int number, const char *name)
+{
+	int64		batch;
+
+	require_argument(fcinfo, number, name);
+	batch = PG_GETARG_INT32(number);
+	if (batch < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not be negative", name),
+				 errdetail("It is 0 to %d.", PG_INT32_MAX)));
+	return batch;
+}
+
+static int64
+sweep_once(FunctionCallInfo fcinfo, int64 batch)
+{
+	Store		store;
+	int64		swept;
+
+	store_open_for_writing(&store, fcinfo);
+	swept = batch == 0 ? 0 : sweep_batch(&store, batch);
+	store_close_after_writing(&store);
+	return swept;
+}
+
+/*
+ * hold_sweep(batch integer) returns bigint
+ *
+ * Expires at most batch holds whose time is over and returns how many.
+ * Errors: 22004 for NULL, 22023 for a negative batch.  Locks the rows of the
+ * pools that it tidies until the transaction ends; waits for none.
+ */
+Datum
+hold_sweep(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(sweep_once(fcinfo, argument_batch(fcinfo, 0, "batch")));
+}
+
+/*
+ * hold_sweep_all(batch integer, max_batches integer)
+ *
+ * Sweeps batch after batch, at most so many, until one is not full, and
+ * commits after each.  Error 2D000 inside a transaction block.
+ */
+Datum
+hold_sweep_all(PG_FUNCTION_ARGS)
+{
+	int64		batch = argument_batch(fcinfo, 0, "batch");
+	int64		left = argument_batch(fcinfo, 1, "max_batches");
+	bool		atomic = fcinfo->context == NULL ||
+		!IsA(fcinfo->context, CallContext) ||
+		castNode(CallContext, fcinfo->context)->atomic;
+
+	SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC);
+	while (batch > 0 && left-- > 0)
+	{
+		bool		full = sweep_once(fcinfo, batch) == batch;
+
+		SPI_commit();
+		if (!full)
+			break;
+	}
+	SPI_finish();
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * token.c
+ *	  What the verbs on all that a token has share: hold_consume,
+ *	  hold_release, hold_renew.
+ *
+ * An expired hold blocks its siblings only if it was live together with one
+ * of the token's live holds.  Whether it was swept makes no difference: the
+ * ledger remembers until when it was live.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "token.h"
+
+#include "rules.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+/* How the token stands in the one pool that the request names. */
+static Standing *
+find_in_pool(Store *store, Snapshot snapshot, const TokenRequest *request)
+{
+	Standing   *standing = palloc0(sizeof(Standing));
+	Hold	   *hold = palloc(sizeof(Hold));
+
+	if (!pools_find(store, snapshot, request->pool, &standing->pool) ||
+		standing->pool.retired)
+	{
+		standing->pool.id = 0;
+		return standing;
+	}
+	if (holds_find(store, snapshot, request->token, standing->pool.id, hold))
+		standing->hold = hold;
+	standing->entries = entries_of_token(store, snapshot, request->token,
+										 standing->pool.id);
+	return standing;
+}
+
+static List *
+find_token(Attempt *attempt, Snapshot snapshot)
+{
+	TokenRequest *request = attempt->request;
+
+	if (request->pool == NULL)
+		return standings_of_token(attempt->store, snapshot, request->token);
+	return list_make1(find_in_pool(attempt->store, snapshot, request));
+}
+
+/*
+ * Runs a verb on the token and returns how it stands in each of its pools, in
+ * the order of their ids; in the named pool alone, if one is named.
+ */
+List *
+token_run(Store *store, TokenRequest *request,
+		  void (*decide) (Attempt *attempt, Snapshot snapshot,
+						  List *standings))
+{
+	Attempt		attempt = {0};
+
+	attempt.store = store;
+	attempt.request = request;
+	attempt.fixed = request->pool != NULL;
+	attempt.find = find_token;
+	attempt.decide = decide;
+	return attempt_run(&attempt);
+}
+
+/* Error 42704 if the request names a pool that does not exist. */
+void
+token_require_pool(const TokenRequest *request, List *standings)
+{
+	if (request->pool == NULL ||
+		((Standing *) linitial(standings))->pool.id != 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("pool \"%s\" does not exist",
+					text_to_cstring(request->pool)),
+			 errhint("Leave the pool out to settle all holds of the token.")));
+}
+
+/* Was the token ever seen there? */
+bool
+token_has_any(const Standing *standing)
+{
+	return standing->hold != NULL || standing->entries != NIL;
+}
+
+/* Since when the oldest of the live holds is held; DT_NOEND without any. */
+TimestampTz
+token_live_since(List *standings, TimestampTz clock)
+{
+	TimestampTz since = DT_NOEND;
+	ListCell   *lc;
+
+	foreach(lc, standings)
+	{
+		Standing   *standing = lfirst(lc);
+
+		if (standing_is_live(standing, clock))
+			since = Min(since, standing->hold->held_since);
+	}
+	return since;
+}
+
+/* When the hold that is not live any more ceased to be. */
+TimestampTz
+token_lapsed_at(const Standing *standing)
+{
+	return standing->hold != NULL ? standing->hold->expires_at :
+		standing_last_entry(standing)->expires_at;
+}
+
+/* Did the hold expire, and was it live after the given moment? */
+bool
+token_lapsed_beside(const Standing *standing, TimestampTz since,
+					TimestampTz clock)
+{
+	return token_has_any(standing) &&
+		standing_state(standing, clock) == OUTCOME_EXPIRED &&
+		token_lapsed_at(standing) > since;
+}

@@ -1,0 +1,148 @@
+/*-------------------------------------------------------------------------
+ *
+ * vacancy.c
+ *	  What a pool could still give to a token.
+ *
+ * Expired holds count as free from the moment they expire.  They are counted
+ * by walking the pool's holds in the order of their expiry, from the lower
+ * bound that the pool's row keeps, so a pool on which nothing has expired
+ * costs no step.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "vacancy.h"
+
+#include "rules.h"
+#include "utils/timestamp.h"
+
+/* a claim clears away this many expired holds, or as many as it needs */
+#define EVICT_AT_LEAST 4
+
+/* beyond those, so many are counted to tell exactly what is left */
+#define COUNT_AT_MOST 1000
+
+static bool
+counts(const Pool *pool, int32 generation)
+{
+	return pool->generation == generation;
+}
+
+/* The most that the token could hold, leaving aside what has expired. */
+static void
+start_vacancy(Vacancy *vacancy, const Pool *pool, const Hold *own,
+			  const Demand *demand)
+{
+	vacancy->limited = pool->counted || demand->budgeted;
+	vacancy->could_have = PG_INT64_MAX;
+	if (pool->counted)
+		vacancy->could_have = pool->capacity - pool->held - pool->consumed;
+	if (demand->budgeted)
+		vacancy->could_have = Min(vacancy->could_have,
+								  demand->budget - pool->held);
+	if (vacancy->limited && own != NULL && counts(pool, own->generation))
+		vacancy->could_have += own->qty;
+	vacancy->next_expiry = pool->next_expiry;
+	vacancy->retry_at = DT_NOEND;
+}
+
+/* Takes note of an expired hold; false when enough were counted. */
+static bool
+pass_expired(Vacancy *vacancy, HoldWalk *walk, const Pool *pool,
+			 const Demand *demand, int *counted)
+{
+	bool		enough = vacancy->could_have >= demand->qty &&
+		list_length(vacancy->expired) >= EVICT_AT_LEAST;
+
+	if (!enough)
+		vacancy->expired = lappend(vacancy->expired, holds_walk_take(walk));
+	else
+	{
+		vacancy->next_expiry = Min(vacancy->next_expiry, walk->expires_at);
+		if (++(*counted) > COUNT_AT_MOST)
+			return false;
+	}
+	if (vacancy->limited && counts(pool, walk->generation))
+		vacancy->could_have += walk->qty;
+	return true;
+}
+
+/* Walks over what has expired, up to the first hold that can be waited for. */
+static void
+walk_expired(Vacancy *vacancy, Store *store, Snapshot snapshot,
+			 const Pool *pool, const Hold *own, const Demand *demand,
+			 TimestampTz clock)
+{
+	HoldWalk	walk;
+	int			counted = 0;
+
+	holds_walk(&walk, store, snapshot, pool->id, pool->next_expiry);
+	vacancy->next_expiry = DT_NOEND;
+	while (holds_walk_next(&walk))
+	{
+		bool		mine = own != NULL &&
+			ItemPointerEquals(&walk.tid, (ItemPointer) &own->tid);
+
+		if (rule_is_live(walk.expires_at, clock))
+		{
+			vacancy->next_expiry = Min(vacancy->next_expiry, walk.expires_at);
+			if (mine || !counts(pool, walk.generation))
+				continue;
+			vacancy->retry_at = walk.expires_at;
+			break;
+		}
+		if (!mine && !pass_expired(vacancy, &walk, pool, demand, &counted))
+			break;
+	}
+	holds_walk_end(&walk);
+}
+
+/*
+ * Judges what the pool could give to a token that has "own" there, or NULL.
+ * Which expired holds of others have to go for it is part of the answer.
+ */
+Vacancy *
+vacancy_for(Store *store, Snapshot snapshot, const Pool *pool, const Hold *own,
+			const Demand *demand, TimestampTz clock)
+{
+	Vacancy    *vacancy = palloc0(sizeof(Vacancy));
+
+	start_vacancy(vacancy, pool, own, demand);
+	if (pool->id != 0 && (!rule_is_live(pool->next_expiry, clock) ||
+						  vacancy->could_have < demand->qty))
+		walk_expired(vacancy, store, snapshot, pool, own, demand, clock);
+	return vacancy;
+}
+
+/*
+ * Returns the units that live holds have.  Costs a step an expired hold.
+ */
+int64
+vacancy_held(Store *store, Snapshot snapshot, const Pool *pool,
+			 TimestampTz clock)
+{
+	int64		live = pool->held;
+	HoldWalk	walk;
+
+	if (rule_is_live(pool->next_expiry, clock))
+		return live;
+	holds_walk(&walk, store, snapshot, pool->id, pool->next_expiry);
+	while (holds_walk_next(&walk) && !rule_is_live(walk.expires_at, clock))
+		if (counts(pool, walk.generation))
+			live -= walk.qty;
+	holds_walk_end(&walk);
+	return live;
+}
+
+/*
+ * Returns what a new claim could have of a counted pool: nothing when it is
+ * closed or past its lease.
+ */
+int64
+vacancy_available(Store *store, Snapshot snapshot, const Pool *pool,
+				  TimestampTz clock)
+{
+	if (pool->closed || !rule_is_live(pool->lease_end, clock))
+		return 0;
+	return Max(pool->capacity - pool->consumed -
+			   vacancy_held(store, snapshot, pool, clock), 0);
+}

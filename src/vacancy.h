@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * vacancy.h
+ *	  What a pool could still give to a token.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HOLD_VACANCY_H
+#define HOLD_VACANCY_H
+
+#include "postgres.h"
+
+#include "holds.h"
+#include "pools.h"
+#include "store.h"
+
+/* What a claim brings along. */
+typedef struct Demand
+{
+	int64		qty;
+	bool		budgeted;
+	int64		budget;			/* if budgeted */
+} Demand;
+
+typedef struct Vacancy
+{
+	bool		limited;		/* false: nobody said how much there is */
+	int64		could_have;		/* the most that the token could hold */
+	List	   *expired;		/* holds of others that have to go, of Hold */
+	TimestampTz next_expiry;	/* of the holds that stay, at the earliest */
+	TimestampTz retry_at;		/* when a hold of another can first expire */
+} Vacancy;
+
+extern Vacancy *vacancy_for(Store *store, Snapshot snapshot, const Pool *pool,
+							const Hold *own, const Demand *demand,
+							TimestampTz clock);
+extern int64 vacancy_held(Store *store, Snapshot snapshot, const Pool *pool,
+						  TimestampTz clock);
+extern int64 vacancy_available(Store *store, Snapshot snapshot,
+							   const Pool *pool, TimestampTz clock);
+
+#endif							/* HOLD_VACANCY_H */
