@@ -321,6 +321,13 @@ AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION @extschema@.hold_pool_open(text) IS
 	'takes holds again; true if that changed anything';
 
+CREATE FUNCTION @extschema@.hold_pool_renew(pool text, capacity numeric,
+	expires_at timestamptz)
+RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_pool_renew(text, numeric, timestamptz) IS
+	'lets a successor lease begin, with nothing held or consumed; returns its generation';
+
 CREATE FUNCTION @extschema@.hold_pool_drop(pool text) RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION @extschema@.hold_pool_drop(text) IS
@@ -365,6 +372,13 @@ RETURNS SETOF @extschema@.hold_settlement
 AS 'MODULE_PATHNAME' LANGUAGE C ROWS 10;
 COMMENT ON FUNCTION @extschema@.hold_release(text, text) IS
 	'gives back what a token holds; one row a hold';
+
+CREATE FUNCTION @extschema@.hold_return(token text, pool text DEFAULT NULL,
+	qty numeric DEFAULT NULL, ref text DEFAULT NULL)
+RETURNS SETOF @extschema@.hold_settlement
+AS 'MODULE_PATHNAME' LANGUAGE C ROWS 10;
+COMMENT ON FUNCTION @extschema@.hold_return(text, text, numeric, text) IS
+	'puts back what a token consumed, for a cancelled booking; one row a pool';
 
 --
 -- Reading
@@ -713,14 +727,14 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	verbs CONSTANT text[] := ARRAY['hold_try', 'hold_try_lines', 'hold_renew',
-		'hold_consume', 'hold_release', 'hold_get', 'hold_history',
+		'hold_consume', 'hold_release', 'hold_return', 'hold_get', 'hold_history',
 		'hold_pool_history', 'hold_available', 'hold_available_many',
 		'hold_count'];
 	watching CONSTANT text[] := ARRAY['hold_available',
 		'hold_available_many', 'hold_count', 'hold_verify'];
 	upkeep CONSTANT text[] := ARRAY['hold_pool_set', 'hold_pool_add',
-		'hold_pool_close', 'hold_pool_open', 'hold_pool_drop', 'hold_sweep',
-		'hold_sweep_all', 'hold_see_tokens'];
+		'hold_pool_close', 'hold_pool_open', 'hold_pool_renew',
+		'hold_pool_drop', 'hold_sweep', 'hold_sweep_all', 'hold_see_tokens'];
 	granted text[];
 	routine regprocedure;
 BEGIN

@@ -112,8 +112,10 @@ any_missing(List *standings)
 	ListCell   *lc;
 
 	foreach(lc, standings)
+	{
 		if (((Standing *) lfirst(lc))->pool.id == 0)
 			return true;
+	}
 	return false;
 }
 
@@ -159,8 +161,10 @@ lock_pools(Attempt *attempt, List *standings)
 
 	list_sort(standings, compare_ids);
 	foreach(lc, standings)
+	{
 		(void) pools_lock(attempt->store, &((Standing *) lfirst(lc))->pool,
 						  true);
+	}
 }
 
 static bool
@@ -169,8 +173,10 @@ is_among(Standing *standing, List *locked)
 	ListCell   *lc;
 
 	foreach(lc, locked)
+	{
 		if (((Standing *) lfirst(lc))->pool.id == standing->pool.id)
 			return true;
+	}
 	return false;
 }
 
@@ -181,8 +187,10 @@ all_locked(List *written, List *locked)
 	ListCell   *lc;
 
 	foreach(lc, written)
+	{
 		if (!is_among(lfirst(lc), locked))
 			return false;
+	}
 	return true;
 }
 
@@ -208,9 +216,11 @@ start_under_locks(Attempt *attempt, List *wanted, List **standings)
 	if (!all_locked(written, wanted))
 		return false;
 	foreach(lc, written)
+	{
 		if (!change_write(attempt->store, ((Standing *) lfirst(lc))->change,
 						  true))
 			elog(ERROR, "a pool changed under its lock");
+	}
 	return true;
 }
 

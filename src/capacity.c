@@ -2,7 +2,7 @@
  *
  * capacity.c
  *	  The operators' verbs on pools: hold_pool_set, hold_pool_add,
- *	  hold_pool_close, hold_pool_open, hold_pool_drop.
+ *	  hold_pool_close, hold_pool_open, hold_pool_renew, hold_pool_drop.
  *
  * Each locks the pool's row until the transaction ends.  Promises are kept
  * whatever becomes of the capacity: holds that are there can be consumed.
@@ -26,6 +26,7 @@ SQL_FUNCTION(hold_pool_set);
 SQL_FUNCTION(hold_pool_add);
 SQL_FUNCTION(hold_pool_close);
 SQL_FUNCTION(hold_pool_open);
+SQL_FUNCTION(hold_pool_renew);
 SQL_FUNCTION(hold_pool_drop);
 
 #define MOST_STRIPES 64
@@ -319,6 +320,63 @@ Datum
 hold_pool_open(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(set_closed(fcinfo, false));
+}
+
+/*
+ * Opens the next generation: a lease with nothing held and nothing consumed.
+ * What the older ones left is settled without touching it.
+ */
+static void
+open_generation(Store *store, Pool *pool, int64 capacity,
+				TimestampTz lease_end)
+{
+	Change	   *change = change_begin(pool, session_clock());
+
+	change->pool.generation++;
+	change->pool.held = 0;
+	change->pool.consumed = 0;
+	change->pool.counted = true;
+	change->pool.capacity = capacity;
+	change->pool.lease_end = lease_end;
+	change_pool(change, EVENT_GENERATION, capacity, NULL);
+	write_locked(store, change);
+	pool->generation = change->pool.generation;
+}
+
+/*
+ * hold_pool_renew(pool text, capacity numeric, expires_at timestamptz)
+ *		returns integer
+ *
+ * Lets a successor lease begin and returns its generation.  Again with the
+ * end of the present lease it changes nothing.
+ *
+ * Errors: 42704 for an unknown pool, 22004 for NULL, 22023 if the present
+ * lease has that end and another capacity.
+ */
+Datum
+hold_pool_renew(PG_FUNCTION_ARGS)
+{
+	text	   *key = argument_key(fcinfo, 0, "pool");
+	int64		capacity = argument_units(fcinfo, 1, "capacity",
+										  QUANTITY_NOT_NEGATIVE);
+	TimestampTz lease_end;
+	Store		store;
+	Pool		pool;
+
+	require_argument(fcinfo, 2, "expires_at");
+	lease_end = PG_GETARG_TIMESTAMPTZ(2);
+	store_open_for_writing(&store, fcinfo);
+	require_pool(&store, key, &pool);
+	if (pool.lease_end != lease_end)
+		open_generation(&store, &pool, capacity, lease_end);
+	else if (!pool.counted || pool.capacity != capacity)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the present lease of pool \"%s\" has another capacity",
+						text_to_cstring(key)),
+				 errhint("Change it with hold_pool_set or hold_pool_add.")));
+	store_close_after_writing(&store);
+	PG_RETURN_INT32(pool.generation);
 }
 
 static void

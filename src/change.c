@@ -212,6 +212,34 @@ change_consume_late(Change *change, const Hold *hold, int64 qty,
 	add_note(add_memory(change, EVENT_CONSUMED, qty, revived, 0), note);
 }
 
+/*
+ * Puts consumed units back.  "held" is what the token still holds there, or
+ * NULL; "consumed" the entry by which it consumed last.
+ */
+void
+change_return(Change *change, const Hold *held, const Entry *consumed,
+			  int64 qty, const Note *note)
+{
+	Hold		past = {0};
+	Hold	   *after;
+
+	past.expires_at = consumed->expires_at;
+	past.held_since = consumed->held_since;
+	past.version = consumed->version;
+	past.generation = consumed->generation;
+	past.token = consumed->token;
+	past.payload = consumed->payload;
+	add_consumed(change, &past, -qty);
+	add_note(add_memory(change, EVENT_RETURNED, qty, &past,
+						held == NULL ? 0 : held->qty), note);
+	if (held == NULL)
+		return;
+	after = palloc(sizeof(Hold));
+	*after = *held;
+	after->consumed -= qty;
+	change->rewritten = lappend(change->rewritten, after);
+}
+
 /* Ends a hold by giving all that is left of it back. */
 void
 change_release(Change *change, const Hold *hold)
@@ -251,13 +279,21 @@ change_write(Store *store, Change *change, bool wait)
 	if (!pools_update(store, &change->pool, wait))
 		return false;
 	foreach(lc, change->ended)
+	{
 		holds_delete(store, lfirst(lc));
+	}
 	foreach(lc, change->rewritten)
+	{
 		holds_update(store, tenant, lfirst(lc));
+	}
 	foreach(lc, change->started)
+	{
 		holds_insert(store, tenant, lfirst(lc));
+	}
 	foreach(lc, change->entries)
+	{
 		entries_append(store, lfirst(lc));
+	}
 	return true;
 }
 

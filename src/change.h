@@ -48,6 +48,8 @@ extern void change_consume(Change *change, const Hold *hold, int64 qty,
 						   bool final, const Note *note);
 extern void change_consume_late(Change *change, const Hold *hold, int64 qty,
 								const Note *note);
+extern void change_return(Change *change, const Hold *held,
+						  const Entry *consumed, int64 qty, const Note *note);
 extern void change_release(Change *change, const Hold *hold);
 extern void change_pool(Change *change, HoldEvent event, int64 qty,
 						text *ref);

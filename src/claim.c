@@ -47,8 +47,10 @@ is_wanted(const Standing *standing, List *claims)
 	ListCell   *lc;
 
 	foreach(lc, claims)
+	{
 		if (((Standing *) lfirst(lc))->pool.id == standing->pool.id)
 			return true;
+	}
 	return false;
 }
 
@@ -68,8 +70,10 @@ find_claims(Attempt *attempt, Snapshot snapshot)
 		return claims;
 	found = claims;
 	foreach(lc, standings_of_token(attempt->store, snapshot, request->token))
+	{
 		if (!is_wanted(lfirst(lc), claims))
 			found = lappend(found, lfirst(lc));
+	}
 	return found;
 }
 
@@ -219,7 +223,9 @@ change_of_claim(const Claim *claim, const ClaimRequest *request,
 		change_pool(change, EVENT_OPENED, 0, NULL);
 	}
 	foreach(lc, claim->vacancy->expired)
+	{
 		change_expire(change, lfirst(lc));
+	}
 	change_next_expiry(change, claim->vacancy->next_expiry);
 	if (standing->outcome != OUTCOME_GRANTED)
 	{

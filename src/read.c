@@ -228,7 +228,9 @@ hold_get(PG_FUNCTION_ARGS)
 	start_rows(fcinfo);
 	store_open_for_reading(&store, fcinfo);
 	foreach(lc, standings_of_token(&store, GetActiveSnapshot(), token))
+	{
 		add_standing(fcinfo, &store, lfirst(lc), clock);
+	}
 	store_close(&store);
 	return (Datum) 0;
 }

@@ -71,7 +71,7 @@ say_how_it_ended(Standing *standing, TimestampTz clock)
 			say_what_expired(standing);
 			return;
 		case OUTCOME_CONSUMED:
-			say_first_figures(standing, entry);
+			say_first_figures(standing, standing_last_consumption(standing));
 			return;
 		case OUTCOME_RELEASED:
 			standing->outcome = OUTCOME_ALREADY_RELEASED;
@@ -188,7 +188,9 @@ consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
 
 	standing->change = change_begin(pool, attempt->clock);
 	foreach(lc, vacancy->expired)
+	{
 		change_expire(standing->change, lfirst(lc));
+	}
 	if (standing->hold != NULL)
 		change_expire(standing->change, standing->hold);
 	change_next_expiry(standing->change, vacancy->next_expiry);
@@ -231,7 +233,8 @@ consume_one(Attempt *attempt, Snapshot snapshot, Standing *standing,
 	const Entry *first = NULL;
 
 	if (request->note.ref != NULL)
-		first = standing_entry_with_ref(standing, request->note.ref);
+		first = standing_entry_with_ref(standing, EVENT_CONSUMED,
+										request->note.ref);
 	if (first != NULL)
 	{
 		say_first_figures(standing, first);
@@ -258,8 +261,10 @@ require_one_hold(const ConsumeRequest *request, List *standings,
 	if (!request->partial || request->token.pool != NULL)
 		return;
 	foreach(lc, standings)
+	{
 		if (standing_is_live(lfirst(lc), clock))
 			live++;
+	}
 	if (live > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -282,48 +287,19 @@ decide_consume(Attempt *attempt, Snapshot snapshot, List *standings)
 	since = request->late ? late_since(standings, clock) :
 		token_live_since(standings, clock);
 	foreach(lc, standings)
+	{
 		blocked |= !consume_one(attempt, snapshot, lfirst(lc), since);
+	}
 	if (!blocked)
 		return;
 	foreach(lc, standings)
+	{
 		if (((Standing *) lfirst(lc))->change != NULL)
 			say_blocked(lfirst(lc), clock);
-}
-
-/* --- answering --- */
-
-static void
-answer_settlements(FunctionCallInfo fcinfo, Store *store,
-				   const TokenRequest *request, List *standings)
-{
-	SettlementAnswer answer = {0};
-	ListCell   *lc;
-
-	answer.outcome = OUTCOME_NOT_FOUND;
-	answer.line = 1;
-	answer.pool = request->pool;
-	if (standings == NIL)
-		add_settlement(fcinfo, &store->relations, &answer);
-	foreach(lc, standings)
-	{
-		Standing   *standing = lfirst(lc);
-		Figures    *figures = &standing->figures;
-
-		answer.outcome = standing->outcome;
-		answer.line = foreach_current_index(lc) + 1;
-		answer.pool = standing->pool.key;
-		answer.known = standing->outcome != OUTCOME_NOT_FOUND;
-		answer.qty = figures->before;
-		answer.consumed = figures->consumed;
-		answer.refunded = figures->refunded;
-		answer.held = figures->held;
-		answer.at = figures->at;
-		answer.payload = figures->payload;
-		answer.reserved = figures->reserved;
-		answer.reservation_id = figures->reservation_id;
-		add_settlement(fcinfo, &store->relations, &answer);
 	}
 }
+
+/* --- the verb --- */
 
 static void
 read_consume_request(FunctionCallInfo fcinfo, ConsumeRequest *request)
@@ -372,7 +348,7 @@ hold_consume(PG_FUNCTION_ARGS)
 	start_rows(fcinfo);
 	store_open_for_writing(&store, fcinfo);
 	standings = token_run(&store, &request.token, decide_consume);
-	answer_settlements(fcinfo, &store, &request.token, standings);
+	token_answer(fcinfo, &store, &request.token, standings);
 	store_close_after_writing(&store);
 	return (Datum) 0;
 }
@@ -425,7 +401,7 @@ hold_release(PG_FUNCTION_ARGS)
 	start_rows(fcinfo);
 	store_open_for_writing(&store, fcinfo);
 	standings = token_run(&store, &request, decide_release);
-	answer_settlements(fcinfo, &store, &request, standings);
+	token_answer(fcinfo, &store, &request, standings);
 	store_close_after_writing(&store);
 	return (Datum) 0;
 }

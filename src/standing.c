@@ -115,8 +115,24 @@ standing_state(const Standing *standing, TimestampTz clock)
 		case EVENT_EXPIRED:
 			return OUTCOME_EXPIRED;
 		default:
-			return OUTCOME_RETURNED;
+			return standing_taken(standing) > 0 ?
+				OUTCOME_CONSUMED : OUTCOME_RETURNED;
 	}
+}
+
+/* The newest entry by which the token consumed, or NULL. */
+const Entry *
+standing_last_consumption(const Standing *standing)
+{
+	const Entry *last = NULL;
+	ListCell   *lc;
+
+	foreach(lc, standing->entries)
+	{
+		if (((Entry *) lfirst(lc))->event == EVENT_CONSUMED)
+			last = lfirst(lc);
+	}
+	return last;
 }
 
 /* What the token consumed in the pool and has not returned. */
@@ -138,9 +154,10 @@ standing_taken(const Standing *standing)
 	return taken;
 }
 
-/* The consumption that was made with this ref, or NULL. */
+/* The entry of that kind that was made with this ref, or NULL. */
 const Entry *
-standing_entry_with_ref(const Standing *standing, const text *ref)
+standing_entry_with_ref(const Standing *standing, HoldEvent event,
+						const text *ref)
 {
 	ListCell   *lc;
 
@@ -148,7 +165,7 @@ standing_entry_with_ref(const Standing *standing, const text *ref)
 	{
 		const Entry *entry = lfirst(lc);
 
-		if (entry->event == EVENT_CONSUMED && entry->ref != NULL &&
+		if (entry->event == event && entry->ref != NULL &&
 			rule_same_text(entry->ref, ref))
 			return entry;
 	}

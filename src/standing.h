@@ -47,9 +47,10 @@ extern bool standing_is_live(const Standing *standing, TimestampTz clock);
 extern const Entry *standing_last_entry(const Standing *standing);
 extern HoldOutcome standing_state(const Standing *standing,
 								  TimestampTz clock);
+extern const Entry *standing_last_consumption(const Standing *standing);
 extern int64 standing_taken(const Standing *standing);
 extern const Entry *standing_entry_with_ref(const Standing *standing,
-											const text *ref);
+											HoldEvent event, const text *ref);
 extern Figures standing_figures(const Standing *standing,
 								const Entry *consumed);
 

@@ -188,8 +188,8 @@ hold_sweep_all(PG_FUNCTION_ARGS)
 	int64		batch = argument_batch(fcinfo, 0, "batch");
 	int64		left = argument_batch(fcinfo, 1, "max_batches");
 	bool		atomic = fcinfo->context == NULL ||
-		!IsA(fcinfo->context, CallContext) ||
-		castNode(CallContext, fcinfo->context)->atomic;
+	!IsA(fcinfo->context, CallContext) ||
+	castNode(CallContext, fcinfo->context)->atomic;
 
 	SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC);
 	while (batch > 0 && left-- > 0)

@@ -12,6 +12,7 @@
  */
 #include "token.h"
 
+#include "answers.h"
 #include "rules.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -119,4 +120,38 @@ token_lapsed_beside(const Standing *standing, TimestampTz since,
 	return token_has_any(standing) &&
 		standing_state(standing, clock) == OUTCOME_EXPIRED &&
 		token_lapsed_at(standing) > since;
+}
+
+/* Answers with one row a standing, or one that the token was never seen. */
+void
+token_answer(FunctionCallInfo fcinfo, Store *store,
+			 const TokenRequest *request, List *standings)
+{
+	SettlementAnswer answer = {0};
+	ListCell   *lc;
+
+	answer.outcome = OUTCOME_NOT_FOUND;
+	answer.line = 1;
+	answer.pool = request->pool;
+	if (standings == NIL)
+		add_settlement(fcinfo, &store->relations, &answer);
+	foreach(lc, standings)
+	{
+		Standing   *standing = lfirst(lc);
+		Figures    *figures = &standing->figures;
+
+		answer.outcome = standing->outcome;
+		answer.line = foreach_current_index(lc) + 1;
+		answer.pool = standing->pool.key;
+		answer.known = standing->outcome != OUTCOME_NOT_FOUND;
+		answer.qty = figures->before;
+		answer.consumed = figures->consumed;
+		answer.refunded = figures->refunded;
+		answer.held = figures->held;
+		answer.at = figures->at;
+		answer.payload = figures->payload;
+		answer.reserved = figures->reserved;
+		answer.reservation_id = figures->reservation_id;
+		add_settlement(fcinfo, &store->relations, &answer);
+	}
 }

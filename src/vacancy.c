@@ -51,7 +51,7 @@ pass_expired(Vacancy *vacancy, HoldWalk *walk, const Pool *pool,
 			 const Demand *demand, int *counted)
 {
 	bool		enough = vacancy->could_have >= demand->qty &&
-		list_length(vacancy->expired) >= EVICT_AT_LEAST;
+	list_length(vacancy->expired) >= EVICT_AT_LEAST;
 
 	if (!enough)
 		vacancy->expired = lappend(vacancy->expired, holds_walk_take(walk));
@@ -80,7 +80,7 @@ walk_expired(Vacancy *vacancy, Store *store, Snapshot snapshot,
 	while (holds_walk_next(&walk))
 	{
 		bool		mine = own != NULL &&
-			ItemPointerEquals(&walk.tid, (ItemPointer) &own->tid);
+		ItemPointerEquals(&walk.tid, (ItemPointer) &own->tid);
 
 		if (rule_is_live(walk.expires_at, clock))
 		{

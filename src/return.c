@@ -1,0 +1,160 @@
+/*-------------------------------------------------------------------------
+ *
+ * return.c
+ *	  The verb hold_return.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "answers.h"
+#include "arguments.h"
+#include "compat.h"
+#include "token.h"
+
+SQL_FUNCTION(hold_return);
+
+typedef struct ReturnRequest
+{
+	TokenRequest token;			/* must be first */
+	bool		partial;		/* is there a qty? */
+	int64		qty;
+	Note		note;
+} ReturnRequest;
+
+static void
+say_returned(Standing *standing, TimestampTz at, int64 refunded)
+{
+	Figures    *figures = &standing->figures;
+	const Entry *consumed = standing_last_consumption(standing);
+
+	standing->outcome = OUTCOME_RETURNED;
+	figures->at = at;
+	figures->refunded = refunded;
+	figures->before = standing->hold == NULL ? 0 : standing->hold->qty;
+	figures->held = figures->before;
+	figures->payload = consumed->payload;
+	figures->reserved = consumed->reserved;
+	figures->reservation_id = consumed->reservation_id;
+}
+
+/* Puts back what was consumed and not yet returned, as far as it is asked. */
+static void
+return_units(Standing *standing, const ReturnRequest *request,
+			 TimestampTz clock)
+{
+	const Entry *first = NULL;
+	int64		qty = standing_taken(standing);
+
+	if (request->note.ref != NULL)
+		first = standing_entry_with_ref(standing, EVENT_RETURNED,
+										request->note.ref);
+	if (first != NULL)
+	{
+		say_returned(standing, first->at, first->qty);
+		return;
+	}
+	if (request->partial)
+		qty = Min(qty, request->qty);
+	if (qty > 0)
+	{
+		standing->change = change_begin(&standing->pool, clock);
+		change_return(standing->change, standing->hold,
+					  standing_last_consumption(standing), qty,
+					  &request->note);
+	}
+	say_returned(standing, clock, qty);
+}
+
+static void
+require_one_pool(const ReturnRequest *request, List *standings)
+{
+	int			pools = 0;
+	ListCell   *lc;
+
+	if (!request->partial || request->token.pool != NULL)
+		return;
+	foreach(lc, standings)
+	{
+		if (standing_taken(lfirst(lc)) > 0)
+			pools++;
+	}
+	if (pools > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("qty needs a pool where a token consumed in several"),
+				 errdetail("The token has consumed in %d pools.", pools),
+				 errhint("Name the pool, or leave qty out to return everything.")));
+}
+
+static void
+decide_return(Attempt *attempt, Snapshot snapshot, List *standings)
+{
+	ReturnRequest *request = attempt->request;
+	ListCell   *lc;
+
+	token_require_pool(&request->token, standings);
+	require_one_pool(request, standings);
+	foreach(lc, standings)
+	{
+		Standing   *standing = lfirst(lc);
+
+		if (standing_last_consumption(standing) == NULL)
+			standing->outcome = OUTCOME_NOT_FOUND;
+		else
+			return_units(standing, request, attempt->clock);
+	}
+}
+
+/* Leaves out the pools in which the token never consumed. */
+static List *
+returned_only(List *standings)
+{
+	List	   *returned = NIL;
+	ListCell   *lc;
+
+	foreach(lc, standings)
+	{
+		if (((Standing *) lfirst(lc))->outcome == OUTCOME_RETURNED)
+			returned = lappend(returned, lfirst(lc));
+	}
+	return returned;
+}
+
+/*
+ * hold_return(token text, pool text, qty numeric, ref text)
+ *		returns setof hold_settlement
+ *
+ * A cancelled booking: puts units back that the token consumed and has not
+ * yet returned; one row a pool.  After a full return it may claim afresh.
+ *
+ * Errors: 22004 for a qty without a ref, 22023 for a qty without a pool where
+ * the token consumed in several, 42704 for an unknown pool.  Locks the rows
+ * of the pools until the transaction ends.
+ */
+Datum
+hold_return(PG_FUNCTION_ARGS)
+{
+	ReturnRequest request = {0};
+	Store		store;
+	List	   *standings;
+
+	request.token.token = argument_key(fcinfo, 0, "token");
+	request.token.pool = argument_optional_key(fcinfo, 1, "pool");
+	request.partial = !PG_ARGISNULL(2);
+	if (request.partial)
+		request.qty = argument_units(fcinfo, 2, "qty", QUANTITY_POSITIVE);
+	request.note.ref = argument_optional_text(fcinfo, 3);
+	if (request.partial && request.note.ref == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("ref must not be null where a qty is returned"),
+				 errhint("Give each return a ref of its own, so that a retry returns nothing.")));
+
+	start_rows(fcinfo);
+	store_open_for_writing(&store, fcinfo);
+	standings = token_run(&store, &request.token, decide_return);
+	token_answer(fcinfo, &store, &request.token, returned_only(standings));
+	store_close_after_writing(&store);
+	return (Datum) 0;
+}
