@@ -90,8 +90,8 @@ COMMENT ON COLUMN @extschema@.hold_settlement.at IS 'when it was settled, or exp
 -- them, and nobody but the owner reads them.
 --
 
-CREATE SEQUENCE @extschema@.hold_pool_ids;
-COMMENT ON SEQUENCE @extschema@.hold_pool_ids IS 'numbers the pools';
+CREATE SEQUENCE @extschema@.hold_ids;
+COMMENT ON SEQUENCE @extschema@.hold_ids IS 'numbers the pools and classes';
 
 -- The columns that change with every call stand side by side, so that the
 -- write-ahead log of an update stays short.
@@ -103,6 +103,7 @@ CREATE TABLE @extschema@.hold_pools (
 	last_at timestamptz NOT NULL,
 	next_expiry timestamptz NOT NULL,
 	lease_end timestamptz NOT NULL,
+	class_id bigint NOT NULL,
 	generation integer NOT NULL,
 	stripe smallint NOT NULL,
 	stripes smallint NOT NULL,
@@ -128,6 +129,7 @@ COMMENT ON COLUMN @extschema@.hold_pools.seq IS 'number of the newest ledger ent
 COMMENT ON COLUMN @extschema@.hold_pools.last_at IS 'time of the newest ledger entry';
 COMMENT ON COLUMN @extschema@.hold_pools.next_expiry IS 'no hold expires before this';
 COMMENT ON COLUMN @extschema@.hold_pools.lease_end IS 'no new holds from then on';
+COMMENT ON COLUMN @extschema@.hold_pools.class_id IS 'the class that it was made by, or 0';
 COMMENT ON COLUMN @extschema@.hold_pools.generation IS 'grows with each successor lease';
 COMMENT ON COLUMN @extschema@.hold_pools.stripe IS '0 is the pool itself';
 COMMENT ON COLUMN @extschema@.hold_pools.stripes IS 'how many counter rows the pool has';
@@ -136,6 +138,27 @@ COMMENT ON COLUMN @extschema@.hold_pools.retired IS 'dropped: no verb knows it';
 COMMENT ON COLUMN @extschema@.hold_pools.capacity IS 'NULL: the capacity lives elsewhere';
 COMMENT ON COLUMN @extschema@.hold_pools.tenant IS 'whose pool it is';
 COMMENT ON COLUMN @extschema@.hold_pools.pool IS 'its name';
+
+CREATE TABLE @extschema@.hold_classes (
+	class_id bigint NOT NULL,
+	capacity bigint,
+	ttl bigint NOT NULL,
+	stripes smallint NOT NULL,
+	tenant text COLLATE "C" NOT NULL,
+	prefix text COLLATE "C" NOT NULL,
+	capacity_from text,
+	CONSTRAINT hold_classes_pkey PRIMARY KEY (class_id),
+	CONSTRAINT hold_classes_by_prefix UNIQUE (tenant, prefix)
+);
+COMMENT ON TABLE @extschema@.hold_classes IS
+	'what pools named prefix:… are made with by their first hold';
+COMMENT ON COLUMN @extschema@.hold_classes.class_id IS 'never changes';
+COMMENT ON COLUMN @extschema@.hold_classes.capacity IS 'in millionths; NULL: it lives elsewhere';
+COMMENT ON COLUMN @extschema@.hold_classes.ttl IS 'microseconds that a hold lasts when no time is given; 0: the setting''s';
+COMMENT ON COLUMN @extschema@.hold_classes.stripes IS 'how many counter rows a pool gets';
+COMMENT ON COLUMN @extschema@.hold_classes.tenant IS 'whose class it is';
+COMMENT ON COLUMN @extschema@.hold_classes.prefix IS 'what stands in front of a colon in the names of its pools';
+COMMENT ON COLUMN @extschema@.hold_classes.capacity_from IS 'the function that tells how much holds may take';
 
 CREATE TABLE @extschema@.holds (
 	pool_id bigint NOT NULL,
@@ -233,8 +256,9 @@ CREATE TRIGGER keep_pools BEFORE DELETE OR TRUNCATE
 	FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.hold_refuse_change();
 ALTER TABLE @extschema@.hold_pools ENABLE ALWAYS TRIGGER keep_pools;
 
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.hold_pool_ids', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.hold_ids', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.hold_pools', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.hold_classes', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.holds', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.hold_ledger', '');
 
@@ -333,6 +357,14 @@ AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION @extschema@.hold_pool_drop(text) IS
 	'retires a pool without live holds; its ledger stays';
 
+CREATE FUNCTION @extschema@.hold_class_set(prefix text, capacity numeric DEFAULT NULL,
+	ttl interval DEFAULT NULL, stripes integer DEFAULT NULL,
+	capacity_from regprocedure DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_class_set(text, numeric, interval, integer, regprocedure) IS
+	'lets the first hold of a pool named prefix:… make it, with these values';
+
 --
 -- Holding and settling
 --
@@ -396,14 +428,14 @@ COMMENT ON FUNCTION @extschema@.hold_get(text) IS
 	'what a token holds, and how what it held has ended; one row a pool';
 
 CREATE FUNCTION @extschema@.hold_available(pool text) RETURNS numeric
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE;
 COMMENT ON FUNCTION @extschema@.hold_available(text) IS
 	'what the next hold_try could have of a pool; NULL if its capacity lives elsewhere';
 
 CREATE FUNCTION @extschema@.hold_available_many(pools text[],
 	OUT pool text, OUT available numeric, OUT held numeric, OUT closed boolean)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE ROWS 100;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE ROWS 100;
 COMMENT ON FUNCTION @extschema@.hold_available_many(text[]) IS
 	'the same for many pools, one row a pool in order; NULL for an unknown one';
 
@@ -734,7 +766,7 @@ DECLARE
 		'hold_available_many', 'hold_count', 'hold_verify'];
 	upkeep CONSTANT text[] := ARRAY['hold_pool_set', 'hold_pool_add',
 		'hold_pool_close', 'hold_pool_open', 'hold_pool_renew',
-		'hold_pool_drop', 'hold_sweep', 'hold_sweep_all', 'hold_see_tokens'];
+		'hold_pool_drop', 'hold_class_set', 'hold_sweep', 'hold_sweep_all', 'hold_see_tokens'];
 	granted text[];
 	routine regprocedure;
 BEGIN

@@ -69,16 +69,42 @@ argument_units(FunctionCallInfo fcinfo, int number, const char *name,
 	return rule_units(PG_GETARG_NUMERIC(number), name, range);
 }
 
-/* A time to live in microseconds; NULL takes hold_ledger.default_ttl. */
+/* A time to live in microseconds, or 0 for NULL. */
 int64
 argument_ttl(FunctionCallInfo fcinfo, int number)
 {
+	if (PG_ARGISNULL(number))
+		return 0;
+	return rule_ttl(PG_GETARG_INTERVAL_P(number), setting_max_ttl);
+}
+
+/* The time to live where nobody gives one: hold_ledger.default_ttl. */
+int64
+usual_ttl(void)
+{
 	Interval	usual = {0};
 
-	if (!PG_ARGISNULL(number))
-		return rule_ttl(PG_GETARG_INTERVAL_P(number), setting_max_ttl);
 	usual.time = (TimeOffset) (setting_default_ttl * USECS_PER_SEC);
 	return rule_ttl(&usual, setting_max_ttl);
+}
+
+/* Only one counter row a pool so far: 0, 1 and NULL all mean that. */
+int16
+argument_stripes(FunctionCallInfo fcinfo, int number)
+{
+	int			stripes = PG_ARGISNULL(number) ? 1 : PG_GETARG_INT32(number);
+
+	if (stripes < 0 || stripes > MOST_STRIPES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("stripes is out of range"),
+				 errdetail("A pool has 1 to %d stripes; 0 leaves the number to the pool.",
+						   MOST_STRIPES)));
+	if (stripes > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("pools with several stripes are not supported yet")));
+	return 1;
 }
 
 bool

@@ -35,6 +35,8 @@ extern text *argument_optional_key(FunctionCallInfo fcinfo, int number,
 extern int64 argument_units(FunctionCallInfo fcinfo, int number,
 							const char *name, QuantityRange range);
 extern int64 argument_ttl(FunctionCallInfo fcinfo, int number);
+extern int64 usual_ttl(void);
+extern int16 argument_stripes(FunctionCallInfo fcinfo, int number);
 extern bool argument_bool(FunctionCallInfo fcinfo, int number,
 						  const char *name);
 extern Jsonb *argument_payload(FunctionCallInfo fcinfo, int number);

@@ -211,7 +211,9 @@ start_under_locks(Attempt *attempt, List *wanted, List **standings)
 	}
 	lock_pools(attempt, wanted);
 
+	attempt->locked = true;
 	*standings = look_and_decide(attempt);
+	attempt->locked = false;
 	written = standings_to_write(*standings);
 	if (!all_locked(written, wanted))
 		return false;
@@ -275,7 +277,7 @@ run_under_locks(Attempt *attempt, List *written)
 {
 	List	   *standings;
 
-	if (attempt->fixed && !any_missing(written))
+	if (attempt->fixed && !attempt->needs_locks && !any_missing(written))
 	{
 		if (!start_under_locks(attempt, written, &standings))
 			elog(ERROR, "a pool turned up that was not asked for");
@@ -307,7 +309,8 @@ attempt_run(Attempt *attempt)
 
 	if (written == NIL)
 		return standings;
-	if (list_length(written) == 1 && !any_missing(written) &&
+	if (list_length(written) == 1 && !attempt->needs_locks &&
+		!any_missing(written) &&
 		change_write(attempt->store, ((Standing *) linitial(written))->change,
 					 false))
 		return standings;

@@ -29,8 +29,6 @@ SQL_FUNCTION(hold_pool_open);
 SQL_FUNCTION(hold_pool_renew);
 SQL_FUNCTION(hold_pool_drop);
 
-#define MOST_STRIPES 64
-
 /* What hold_pool_set is asked for. */
 typedef struct PoolRequest
 {
@@ -86,24 +84,6 @@ write_locked(Store *store, Change *change)
 
 /* --- setting --- */
 
-/* Only one counter row a pool so far: 0, 1 and NULL all mean that. */
-static void
-check_stripes(FunctionCallInfo fcinfo, int number)
-{
-	int			stripes = PG_ARGISNULL(number) ? 1 : PG_GETARG_INT32(number);
-
-	if (stripes < 0 || stripes > MOST_STRIPES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("stripes is out of range"),
-				 errdetail("A pool has 1 to %d stripes; 0 leaves the number to the pool.",
-						   MOST_STRIPES)));
-	if (stripes > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("pools with several stripes are not supported yet")));
-}
-
 static void
 read_pool_request(FunctionCallInfo fcinfo, PoolRequest *request)
 {
@@ -115,7 +95,7 @@ read_pool_request(FunctionCallInfo fcinfo, PoolRequest *request)
 	request->leased = !PG_ARGISNULL(2);
 	if (request->leased)
 		request->lease_end = PG_GETARG_TIMESTAMPTZ(2);
-	check_stripes(fcinfo, 3);
+	(void) argument_stripes(fcinfo, 3);
 }
 
 static void

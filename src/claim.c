@@ -11,11 +11,26 @@
  */
 #include "claim.h"
 
+#include "arguments.h"
+#include "classes.h"
 #include "rules.h"
+#include "source.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 /* --- finding --- */
+
+/* A pool that is not there may be one that a class would make. */
+static void
+shape_by_class(Store *store, Snapshot snapshot, Claim *claim)
+{
+	PoolClass	class;
+
+	if (!classes_find_for_pool(store, snapshot, claim->want->pool, &class))
+		return;
+	classes_shape_pool(&class, &claim->standing.pool);
+	claim->unknown = false;
+}
 
 static Claim *
 find_claim(Store *store, Snapshot snapshot, const ClaimRequest *request,
@@ -29,8 +44,12 @@ find_claim(Store *store, Snapshot snapshot, const ClaimRequest *request,
 	if (!pools_find(store, snapshot, want->pool, &standing->pool))
 		pool_init(&standing->pool, store->tenant, want->pool);
 	claim->unknown = standing->pool.id == 0 || standing->pool.retired;
+	claim->demand = want->demand;
 	if (standing->pool.id == 0)
+	{
+		shape_by_class(store, snapshot, claim);
 		return claim;
+	}
 
 	hold = palloc(sizeof(Hold));
 	if (holds_find(store, snapshot, request->token, standing->pool.id, hold))
@@ -85,7 +104,7 @@ find_claims(Attempt *attempt, Snapshot snapshot)
 static void
 require_pool(const Claim *claim)
 {
-	if (!claim->unknown || claim->want->demand.budgeted)
+	if (!claim->unknown || claim->demand.budgeted)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -97,7 +116,7 @@ require_pool(const Claim *claim)
 static void
 require_budget(const Claim *claim)
 {
-	if (claim->vacancy->limited)
+	if (claim->vacancy->limited || claim->asks)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -111,7 +130,7 @@ static HoldOutcome
 judge_fit(const Claim *claim, HoldOutcome if_it_fits)
 {
 	require_budget(claim);
-	return claim->want->demand.qty <= claim->vacancy->could_have ?
+	return claim->demand.qty <= claim->vacancy->could_have ?
 		if_it_fits : OUTCOME_INSUFFICIENT;
 }
 
@@ -119,7 +138,7 @@ judge_fit(const Claim *claim, HoldOutcome if_it_fits)
 static HoldOutcome
 judge_own(const Claim *claim)
 {
-	int64		asked = claim->want->demand.qty;
+	int64		asked = claim->demand.qty;
 	int64		held = claim->standing.hold->qty;
 
 	if (asked == held)
@@ -158,22 +177,79 @@ look_as_external(Pool *pool)
 	pool->lease_end = DT_NOEND;
 }
 
+/*
+ * Where a function tells the capacity, it is asked under the pool's lock; till
+ * then the claim is taken to fit.  A renewal, or less, does not ask.
+ */
 static void
-survey_claim(Attempt *attempt, Snapshot snapshot, Claim *claim)
+ask_source(Attempt *attempt, Snapshot snapshot, Claim *claim)
 {
-	ClaimRequest *request = attempt->request;
+	const Standing *standing = &claim->standing;
+	text	   *source = source_of_pool(attempt->store, snapshot,
+										&standing->pool);
+
+	if (source == NULL ||
+		(claim->live && claim->demand.qty <= standing->hold->qty))
+		return;
+	if (attempt->locked)
+		source_limit(attempt->store, source, &standing->pool, &claim->demand);
+	else
+		attempt->needs_locks = true;
+	claim->asks = true;
+}
+
+static void
+survey_claim(Attempt *attempt, Snapshot snapshot, Claim *claim,
+			 TimestampTz deadline)
+{
 	Standing   *standing = &claim->standing;
-	TimestampTz deadline = attempt->clock + request->ttl;
 
 	if (claim->unknown)
 		look_as_external(&standing->pool);
-	claim->vacancy = vacancy_for(attempt->store, snapshot, &standing->pool,
-								 standing->hold, &claim->want->demand,
-								 attempt->clock);
-	claim->expires_at = deadline;
 	claim->live = standing_is_live(standing, attempt->clock);
+	claim->expires_at = deadline;
 	if (claim->live)
 		claim->expires_at = Max(deadline, standing->hold->expires_at);
+	ask_source(attempt, snapshot, claim);
+	claim->vacancy = vacancy_for(attempt->store, snapshot, &standing->pool,
+								 standing->hold, &claim->demand,
+								 attempt->clock);
+}
+
+/* The shortest time to live that a class of the claimed pools has, or 0. */
+static int64
+shortest_class_ttl(Store *store, Snapshot snapshot, List *claims, int count)
+{
+	int64		shortest = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		const Pool *pool = &((Standing *) list_nth(claims, i))->pool;
+		PoolClass	class;
+
+		if (pool->class_id == 0 ||
+			!classes_find_id(store, snapshot, pool->class_id, &class) ||
+			class.ttl == 0)
+			continue;
+		shortest = shortest == 0 ? class.ttl : Min(shortest, class.ttl);
+	}
+	return shortest;
+}
+
+/*
+ * Until when the claims are held: all of them for the same time, the caller's
+ * or else the shortest that a class of theirs has.
+ */
+static TimestampTz
+deadline_of(Attempt *attempt, Snapshot snapshot, List *claims)
+{
+	ClaimRequest *request = attempt->request;
+	int64		ttl = request->ttl;
+
+	if (ttl == 0)
+		ttl = shortest_class_ttl(attempt->store, snapshot, claims,
+								 request->count);
+	return attempt->clock + (ttl == 0 ? usual_ttl() : ttl);
 }
 
 /* Turns the outcomes of lines that would do into "blocked". */
@@ -198,7 +274,7 @@ fresh_hold(const Claim *claim, const ClaimRequest *request,
 	Hold	   *hold = palloc0(sizeof(Hold));
 
 	hold->pool_id = change->pool.id;
-	hold->qty = claim->want->demand.qty;
+	hold->qty = claim->demand.qty;
 	hold->expires_at = claim->expires_at;
 	hold->held_since = clock;
 	hold->version = 1;
@@ -229,7 +305,7 @@ change_of_claim(const Claim *claim, const ClaimRequest *request,
 	change_next_expiry(change, claim->vacancy->next_expiry);
 	if (standing->outcome != OUTCOME_GRANTED)
 	{
-		change_renew(change, standing->hold, claim->want->demand.qty,
+		change_renew(change, standing->hold, claim->demand.qty,
 					 claim->expires_at, request->payload);
 		return change;
 	}
@@ -254,14 +330,16 @@ decide_claims(Attempt *attempt, Snapshot snapshot, List *claims)
 {
 	ClaimRequest *request = attempt->request;
 	bool		refused = false;
+	TimestampTz deadline;
 
 	for (int i = 0; i < request->count; i++)
 		require_pool(list_nth(claims, i));
+	deadline = deadline_of(attempt, snapshot, claims);
 	for (int i = 0; i < request->count; i++)
 	{
 		Claim	   *claim = list_nth(claims, i);
 
-		survey_claim(attempt, snapshot, claim);
+		survey_claim(attempt, snapshot, claim, deadline);
 		claim->standing.outcome = judge_claim(claim, attempt->clock);
 		refused |= claim->standing.outcome > OUTCOME_CHANGED;
 	}
@@ -314,7 +392,7 @@ claim_available(const Claim *claim, int64 *available)
 	if (!claim->vacancy->limited)
 		return false;
 	if (standing->outcome <= OUTCOME_CHANGED)
-		left -= claim->want->demand.qty;
+		left -= claim->demand.qty;
 	else if (standing->outcome != OUTCOME_INSUFFICIENT && claim->live)
 		left -= standing->hold->qty;
 	if (standing->outcome == OUTCOME_CLOSED ||

@@ -27,8 +27,10 @@ typedef struct Claim
 {
 	Standing	standing;		/* must be first */
 	bool		unknown;		/* no such pool, or retired */
+	bool		asks;			/* a function tells how much there is */
 	bool		live;			/* the token had a live hold there */
 	const Want *want;
+	Demand		demand;			/* with what a capacity_from says */
 	Vacancy    *vacancy;
 	TimestampTz expires_at;		/* of the hold that it gets */
 } Claim;
@@ -38,7 +40,7 @@ typedef struct ClaimRequest
 	text	   *token;
 	Want	   *wants;			/* in byte order of the pools, none twice */
 	int			count;
-	int64		ttl;
+	int64		ttl;			/* 0: the class's, or default_ttl */
 	bool		replace;
 	Jsonb	   *payload;		/* or NULL */
 } ClaimRequest;

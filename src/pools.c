@@ -31,6 +31,7 @@ enum
 	POOL_LAST_AT,
 	POOL_NEXT_EXPIRY,
 	POOL_LEASE_END,
+	POOL_CLASS_ID,
 	POOL_GENERATION,
 	POOL_STRIPE,
 	POOL_STRIPES,
@@ -68,6 +69,7 @@ read_pool(TupleTableSlot *row, Pool *pool)
 	pool->last_at = DatumGetTimestampTz(values[POOL_LAST_AT]);
 	pool->next_expiry = DatumGetTimestampTz(values[POOL_NEXT_EXPIRY]);
 	pool->lease_end = DatumGetTimestampTz(values[POOL_LEASE_END]);
+	pool->class_id = DatumGetInt64(values[POOL_CLASS_ID]);
 	pool->generation = DatumGetInt32(values[POOL_GENERATION]);
 	pool->stripe = DatumGetInt16(values[POOL_STRIPE]);
 	pool->stripes = DatumGetInt16(values[POOL_STRIPES]);
@@ -91,6 +93,7 @@ fill_pool(TupleTableSlot *row, const Pool *pool)
 	values[POOL_LAST_AT] = TimestampTzGetDatum(pool->last_at);
 	values[POOL_NEXT_EXPIRY] = TimestampTzGetDatum(pool->next_expiry);
 	values[POOL_LEASE_END] = TimestampTzGetDatum(pool->lease_end);
+	values[POOL_CLASS_ID] = Int64GetDatum(pool->class_id);
 	values[POOL_GENERATION] = Int32GetDatum(pool->generation);
 	values[POOL_STRIPE] = Int16GetDatum(pool->stripe);
 	values[POOL_STRIPES] = Int16GetDatum(pool->stripes);
@@ -173,7 +176,7 @@ pools_lock(Store *store, Pool *pool, bool wait)
 bool
 pools_insert(Store *store, Pool *pool)
 {
-	pool->id = nextval_internal(store->relations.pool_ids, false);
+	pool->id = nextval_internal(store->relations.ids, false);
 	fill_pool(row_start(&store->pools), pool);
 	return row_insert_if_absent(&store->pools);
 }

@@ -17,8 +17,10 @@
 #include "answers.h"
 #include "arguments.h"
 #include "compat.h"
+#include "classes.h"
 #include "rules.h"
 #include "session.h"
+#include "source.h"
 #include "standing.h"
 #include "store.h"
 #include "utils/builtins.h"
@@ -32,15 +34,24 @@ SQL_FUNCTION(hold_count);
 SQL_FUNCTION(hold_get);
 SQL_FUNCTION(hold_units);
 
+/* Finds the pool, or what a class would make of that name. */
 static bool
-find_pool(Store *store, const text *key, Pool *pool)
+find_pool(Store *store, text *key, Pool *pool)
 {
-	return pools_find(store, GetActiveSnapshot(), key, pool) &&
-		!pool->retired;
+	Snapshot	snapshot = GetActiveSnapshot();
+	PoolClass	class;
+
+	if (pools_find(store, snapshot, key, pool))
+		return !pool->retired;
+	if (!classes_find_for_pool(store, snapshot, key, &class))
+		return false;
+	pool_init(pool, store->tenant, key);
+	classes_shape_pool(&class, pool);
+	return true;
 }
 
 static void
-require_pool(Store *store, const text *key, Pool *pool)
+require_pool(Store *store, text *key, Pool *pool)
 {
 	if (!find_pool(store, key, pool))
 		ereport(ERROR,
@@ -60,15 +71,15 @@ hold_available(PG_FUNCTION_ARGS)
 	text	   *key = argument_key(fcinfo, 0, "pool");
 	Store		store;
 	Pool		pool;
-	int64		available = 0;
+	int64		available;
+	bool		known;
 
 	store_open_for_reading(&store, fcinfo);
 	require_pool(&store, key, &pool);
-	if (pool.counted)
-		available = vacancy_available(&store, GetActiveSnapshot(), &pool,
-									  session_clock());
+	known = source_available(&store, GetActiveSnapshot(), &pool,
+							 session_clock(), &available);
 	store_close(&store);
-	if (!pool.counted)
+	if (!known)
 		PG_RETURN_NULL();
 	PG_RETURN_NUMERIC(rule_numeric(available));
 }
@@ -101,10 +112,11 @@ add_availability(FunctionCallInfo fcinfo, Store *store, text *key,
 	values[0] = PointerGetDatum(key);
 	if (found)
 	{
-		int64		available = vacancy_available(store, snapshot, &pool,
-												  clock);
+		int64		available;
+		bool		known = source_available(store, snapshot, &pool, clock,
+											 &available);
 
-		put_units(&values[1], &isnull[1], pool.counted, available);
+		put_units(&values[1], &isnull[1], known, available);
 		put_units(&values[2], &isnull[2], true,
 				  vacancy_held(store, snapshot, &pool, clock));
 		values[3] = BoolGetDatum(pool.closed);
@@ -164,24 +176,28 @@ hold_count(PG_FUNCTION_ARGS)
 #define GET_COLUMNS 14
 
 static void
-fill_ended(const Entry *entry, Datum *values, bool *isnull)
+fill_ended(const Standing *standing, Datum *values, bool *isnull)
 {
+	const Entry *entry = standing_last_entry(standing);
+	const Entry *consumed = standing_last_consumption(standing);
+
 	values[3] = Int32GetDatum(entry->generation);
 	put_units(&values[4], &isnull[4], true, 0);
 	put_time(&values[7], &isnull[7], entry->expires_at);
 	values[8] = Int32GetDatum(entry->version);
 	values[9] = PointerGetDatum(entry->payload);
 	isnull[9] = entry->payload == NULL;
-	put_text(&values[10], &isnull[10], entry->ref);
+	put_text(&values[10], &isnull[10],
+			 consumed == NULL ? NULL : consumed->ref);
 	values[13] = Int64GetDatum(entry->reservation_id);
 	isnull[13] = !entry->reserved;
 }
 
 static void
-fill_held(const Hold *hold, Datum *values, bool *isnull)
+fill_held(const Hold *hold, bool live, Datum *values, bool *isnull)
 {
 	values[3] = Int32GetDatum(hold->generation);
-	put_units(&values[4], &isnull[4], true, hold->qty);
+	put_units(&values[4], &isnull[4], true, live ? hold->qty : 0);
 	values[7] = TimestampTzGetDatum(hold->expires_at);
 	values[8] = Int32GetDatum(hold->version);
 	values[9] = PointerGetDatum(hold->payload);
@@ -206,9 +222,10 @@ add_standing(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
 	isnull[11] = true;			/* room_id */
 	isnull[12] = true;			/* stay */
 	if (standing->hold != NULL)
-		fill_held(standing->hold, values, isnull);
+		fill_held(standing->hold, standing_is_live(standing, clock), values,
+				  isnull);
 	else
-		fill_ended(standing_last_entry(standing), values, isnull);
+		fill_ended(standing, values, isnull);
 	add_row(fcinfo, values, isnull);
 }
 

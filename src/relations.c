@@ -26,6 +26,7 @@ static const char *const table_names[NUM_TABLES] = {
 	"hold_pools",
 	"holds",
 	"hold_ledger",
+	"hold_classes",
 };
 
 static const char *const index_names[NUM_INDEXES] = {
@@ -34,6 +35,8 @@ static const char *const index_names[NUM_INDEXES] = {
 	"holds_by_token",
 	"holds_by_expiry",
 	"hold_ledger_by_memory",
+	"hold_classes_pkey",
+	"hold_classes_by_prefix",
 };
 
 static const char *const outcome_labels[NUM_OUTCOMES] = {
@@ -144,7 +147,7 @@ relations_of_function(FunctionCallInfo fcinfo)
 		found.tables[i] = find_relation(schema, table_names[i]);
 	for (int i = 0; i < NUM_INDEXES; i++)
 		found.indexes[i] = find_relation(schema, index_names[i]);
-	found.pool_ids = find_relation(schema, "hold_pool_ids");
+	found.ids = find_relation(schema, "hold_ids");
 	found.line_type = find_type(schema, "hold_line");
 	find_labels(schema, "hold_outcome", outcome_labels, NUM_OUTCOMES,
 				found.outcomes);

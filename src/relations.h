@@ -17,6 +17,7 @@ typedef enum OwnTable
 	TABLE_POOLS,
 	TABLE_HOLDS,
 	TABLE_LEDGER,
+	TABLE_CLASSES,
 	NUM_TABLES
 } OwnTable;
 
@@ -27,6 +28,8 @@ typedef enum OwnIndex
 	HOLDS_BY_TOKEN,
 	HOLDS_BY_EXPIRY,
 	LEDGER_BY_MEMORY,
+	CLASSES_BY_ID,
+	CLASSES_BY_PREFIX,
 	NUM_INDEXES
 } OwnIndex;
 
@@ -75,7 +78,7 @@ typedef struct Relations
 	Oid			schema;			/* InvalidOid: nothing is known */
 	Oid			tables[NUM_TABLES];
 	Oid			indexes[NUM_INDEXES];
-	Oid			pool_ids;		/* the sequence behind pool_id */
+	Oid			ids;			/* the sequence that numbers pools and classes */
 	Oid			line_type;		/* hold_line */
 	Oid			outcomes[NUM_OUTCOMES];
 	Oid			events[NUM_EVENTS];

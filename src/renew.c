@@ -147,6 +147,8 @@ hold_renew(PG_FUNCTION_ARGS)
 
 	request.token.token = argument_key(fcinfo, 0, "token");
 	request.ttl = argument_ttl(fcinfo, 1);
+	if (request.ttl == 0)
+		request.ttl = usual_ttl();
 	start_rows(fcinfo);
 	store_open_for_writing(&store, fcinfo);
 	standings = token_run(&store, &request.token, decide_renew);

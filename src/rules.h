@@ -16,6 +16,9 @@
 /* tokens, pools and tenants, in bytes */
 #define MAX_KEY_BYTES 255
 
+/* counter rows of one pool */
+#define MOST_STRIPES 64
+
 /* quantities are counted in millionths */
 #define UNIT_DECIMALS 6
 #define UNITS_PER_ONE INT64CONST(1000000)

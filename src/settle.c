@@ -14,6 +14,7 @@
 #include "arguments.h"
 #include "compat.h"
 #include "rules.h"
+#include "source.h"
 #include "token.h"
 #include "utils/timestamp.h"
 #include "vacancy.h"
@@ -165,9 +166,31 @@ lapsed_hold(const Standing *standing)
 }
 
 /*
- * Consumes an expired hold if it fits as a new claim would; false if not.  In
- * a pool without a capacity of its own nobody can say that it fits.
+ * Would the units of an expired hold fit as a new claim?  In a pool without a
+ * capacity of its own nobody can say so, unless a function tells it; that is
+ * asked under the pool's lock, and till then they are taken to fit.
  */
+static bool
+lapsed_fits(Attempt *attempt, Snapshot snapshot, const Standing *standing,
+			const Hold *hold, Demand *demand, Vacancy **vacancy)
+{
+	const Pool *pool = &standing->pool;
+	text	   *source = source_of_pool(attempt->store, snapshot, pool);
+	bool		told = source == NULL || attempt->locked;
+
+	if (source != NULL && told)
+		source_limit(attempt->store, source, pool, demand);
+	attempt->needs_locks |= !told;
+	*vacancy = vacancy_for(attempt->store, snapshot, pool, standing->hold,
+						   demand, attempt->clock);
+	if (pool->closed || !rule_is_live(pool->lease_end, attempt->clock) ||
+		hold->generation != pool->generation || demand->qty == 0)
+		return false;
+	return !told || ((*vacancy)->limited &&
+					 demand->qty <= (*vacancy)->could_have);
+}
+
+/* Consumes an expired hold if it fits as a new claim would; false if not. */
 static bool
 consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
 {
@@ -179,11 +202,7 @@ consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
 	ListCell   *lc;
 
 	demand.qty = units_to_take(request, hold->qty);
-	vacancy = vacancy_for(attempt->store, snapshot, pool, standing->hold,
-						  &demand, attempt->clock);
-	if (pool->closed || !rule_is_live(pool->lease_end, attempt->clock) ||
-		hold->generation != pool->generation || !vacancy->limited ||
-		demand.qty > vacancy->could_have || demand.qty == 0)
+	if (!lapsed_fits(attempt, snapshot, standing, hold, &demand, &vacancy))
 		return false;
 
 	standing->change = change_begin(pool, attempt->clock);
@@ -195,7 +214,7 @@ consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
 		change_expire(standing->change, standing->hold);
 	change_next_expiry(standing->change, vacancy->next_expiry);
 	change_consume_late(standing->change, hold, demand.qty, &request->note);
-	say_consumed(standing, request, hold->qty, demand.qty, hold->payload);
+	say_consumed(standing, request, demand.qty, demand.qty, hold->payload);
 	return true;
 }
 

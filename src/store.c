@@ -22,9 +22,29 @@
 #include "utils/relcache.h"
 #include "utils/snapmgr.h"
 
+/* Is a function of an application being asked for a capacity? */
+static bool opening_is_forbidden = false;
+
+void
+store_forbid_opening(bool forbidden)
+{
+	opening_is_forbidden = forbidden;
+}
+
+static void
+require_open_house(void)
+{
+	if (opening_is_forbidden)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot call the functions of extension \"%s\" while a capacity is told",
+						"hold_ledger")));
+}
+
 static void
 open_tables(Store *store, FunctionCallInfo fcinfo, LOCKMODE lockmode)
 {
+	require_open_house();
 	for (;;)
 	{
 		store->relations = relations_of_function(fcinfo);

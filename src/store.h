@@ -23,6 +23,7 @@ typedef struct Store
 	text	   *tenant;
 } Store;
 
+extern void store_forbid_opening(bool forbidden);
 extern void store_open_for_reading(Store *store, FunctionCallInfo fcinfo);
 extern void store_open_for_writing(Store *store, FunctionCallInfo fcinfo);
 extern void store_prepare_to_write(Store *store);
