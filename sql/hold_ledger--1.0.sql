@@ -103,6 +103,7 @@ CREATE TABLE @extschema@.hold_pools (
 	last_at timestamptz NOT NULL,
 	next_expiry timestamptz NOT NULL,
 	lease_end timestamptz NOT NULL,
+	first_seq bigint NOT NULL,
 	class_id bigint NOT NULL,
 	generation integer NOT NULL,
 	stripe smallint NOT NULL,
@@ -129,6 +130,7 @@ COMMENT ON COLUMN @extschema@.hold_pools.seq IS 'number of the newest ledger ent
 COMMENT ON COLUMN @extschema@.hold_pools.last_at IS 'time of the newest ledger entry';
 COMMENT ON COLUMN @extschema@.hold_pools.next_expiry IS 'no hold expires before this';
 COMMENT ON COLUMN @extschema@.hold_pools.lease_end IS 'no new holds from then on';
+COMMENT ON COLUMN @extschema@.hold_pools.first_seq IS 'number of the oldest ledger entry that is kept';
 COMMENT ON COLUMN @extschema@.hold_pools.class_id IS 'the class that it was made by, or 0';
 COMMENT ON COLUMN @extschema@.hold_pools.generation IS 'grows with each successor lease';
 COMMENT ON COLUMN @extschema@.hold_pools.stripe IS '0 is the pool itself';
@@ -459,6 +461,25 @@ AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.hold_sweep_all(integer, integer) IS
 	'sweeps batch after batch and commits after each, until one is not full';
 
+CREATE FUNCTION @extschema@.hold_trim(before timestamptz DEFAULT NULL,
+	batch integer DEFAULT 10000)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION @extschema@.hold_trim(timestamptz, integer) IS
+	'removes old ledger rows, never younger than hold_ledger.retention; returns how many';
+
+CREATE FUNCTION @extschema@.hold_repair() RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION @extschema@.hold_repair() IS
+	'rebuilds counters from holds and writes what it changed into the ledger; returns how many pools';
+
+CREATE FUNCTION @extschema@.hold_require_consumed() RETURNS trigger
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_require_consumed() IS
+	'constraint trigger: a row cannot commit unless the token in the named column was consumed in the same transaction';
+
 --
 -- Views.  They are security barriers: no function of a caller's query is
 -- shown a row of another tenant.
@@ -700,6 +721,11 @@ WITH entry AS (
 		(e.last_seq + 1)::text, e.seq::text
 	FROM replayed e WHERE e.seq <> e.last_seq + 1
 	UNION ALL
+	SELECT 'the oldest entry of a pool is not the one it should be', p.pool_id,
+		p.first_seq::text, min(e.seq)::text
+	FROM @extschema@.hold_pools p LEFT JOIN replayed e ON e.pool_id = p.pool_id
+	GROUP BY p.pool_id, p.first_seq HAVING min(e.seq) IS DISTINCT FROM p.first_seq
+	UNION ALL
 	SELECT 'the ledger''s time runs backwards', e.pool_id,
 		e.last_at::text, e.at::text
 	FROM replayed e WHERE e.at < e.last_at
@@ -760,13 +786,15 @@ AS $$
 DECLARE
 	verbs CONSTANT text[] := ARRAY['hold_try', 'hold_try_lines', 'hold_renew',
 		'hold_consume', 'hold_release', 'hold_return', 'hold_get', 'hold_history',
-		'hold_pool_history', 'hold_available', 'hold_available_many',
+		'hold_pool_history', 'hold_require_consumed', 'hold_available', 'hold_available_many',
 		'hold_count'];
 	watching CONSTANT text[] := ARRAY['hold_available',
 		'hold_available_many', 'hold_count', 'hold_verify'];
 	upkeep CONSTANT text[] := ARRAY['hold_pool_set', 'hold_pool_add',
 		'hold_pool_close', 'hold_pool_open', 'hold_pool_renew',
-		'hold_pool_drop', 'hold_class_set', 'hold_sweep', 'hold_sweep_all', 'hold_see_tokens'];
+		'hold_pool_drop', 'hold_class_set', 'hold_sweep', 'hold_sweep_all',
+		'hold_trim', 'hold_repair',
+		'hold_see_tokens'];
 	granted text[];
 	routine regprocedure;
 BEGIN

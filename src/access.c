@@ -24,6 +24,7 @@
 #include "access/genam.h"
 #include "access/heapam.h"
 #include "access/relscan.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -140,6 +141,17 @@ probe_end(Probe *probe)
 	ExecClearTuple(probe->table->row);
 	index_endscan(probe->scan);
 	index_close(probe->index, NoLock);
+}
+
+/* Was the row that was just read written by this transaction? */
+bool
+row_is_ours(TupleTableSlot *row)
+{
+	bool		isnull;
+	Datum		xmin = slot_getsysattr(row, MinTransactionIdAttributeNumber,
+									   &isnull);
+
+	return TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin));
 }
 
 /* Is this version of the row the one that the snapshot shows? */
@@ -260,13 +272,13 @@ row_start(Table *table)
 	return table->out;
 }
 
-/* Inserts the row in table->out; "options" are those of table_tuple_insert. */
+/* Inserts the row in table->out. */
 void
-row_insert(Table *table, int options)
+row_insert(Table *table)
 {
 	ExecStoreVirtualTuple(table->out);
-	table_tuple_insert(table->rel, table->out, GetCurrentCommandId(true),
-					   options, NULL);
+	table_tuple_insert(table->rel, table->out, GetCurrentCommandId(true), 0,
+					   NULL);
 	insert_index_entries(table, table->out, false, false);
 }
 

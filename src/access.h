@@ -48,11 +48,12 @@ extern bool probe_next(Probe *probe);
 extern bool probe_last(Probe *probe);
 extern void probe_end(Probe *probe);
 
+extern bool row_is_ours(TupleTableSlot *row);
 extern bool row_is_current(Table *table, ItemPointer tid, Snapshot snapshot);
 extern bool row_lock(Table *table, ItemPointer tid, bool wait);
 
 extern TupleTableSlot *row_start(Table *table);
-extern void row_insert(Table *table, int options);
+extern void row_insert(Table *table);
 extern bool row_insert_if_absent(Table *table);
 extern bool row_update(Table *table, ItemPointer tid, bool wait);
 extern void row_delete(Table *table, ItemPointer tid);

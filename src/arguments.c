@@ -88,6 +88,22 @@ usual_ttl(void)
 	return rule_ttl(&usual, setting_max_ttl);
 }
 
+/* How many rows a call of upkeep may take at most. */
+int64
+argument_batch(FunctionCallInfo fcinfo, int number, const char *name)
+{
+	int64		batch;
+
+	require_argument(fcinfo, number, name);
+	batch = PG_GETARG_INT32(number);
+	if (batch < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not be negative", name),
+				 errdetail("It is 0 to %d.", PG_INT32_MAX)));
+	return batch;
+}
+
 /* Only one counter row a pool so far: 0, 1 and NULL all mean that. */
 int16
 argument_stripes(FunctionCallInfo fcinfo, int number)

@@ -36,6 +36,8 @@ extern int64 argument_units(FunctionCallInfo fcinfo, int number,
 							const char *name, QuantityRange range);
 extern int64 argument_ttl(FunctionCallInfo fcinfo, int number);
 extern int64 usual_ttl(void);
+extern int64 argument_batch(FunctionCallInfo fcinfo, int number,
+							const char *name);
 extern int16 argument_stripes(FunctionCallInfo fcinfo, int number);
 extern bool argument_bool(FunctionCallInfo fcinfo, int number,
 						  const char *name);

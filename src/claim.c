@@ -149,7 +149,7 @@ judge_own(const Claim *claim)
 }
 
 static HoldOutcome
-judge_claim(const Claim *claim, TimestampTz clock)
+judge_claim(const Claim *claim)
 {
 	const Standing *standing = &claim->standing;
 	const Pool *pool = &standing->pool;
@@ -162,7 +162,7 @@ judge_claim(const Claim *claim, TimestampTz clock)
 		return judge_fit(claim, OUTCOME_GRANTED);
 	if (pool->closed)
 		return OUTCOME_CLOSED;
-	if (!rule_is_live(pool->lease_end, clock) ||
+	if (claim->shut ||
 		(claim->live && standing->hold->generation != pool->generation))
 		return OUTCOME_POOL_EXPIRED;
 	return claim->live ? judge_own(claim) : judge_fit(claim, OUTCOME_GRANTED);
@@ -207,6 +207,8 @@ survey_claim(Attempt *attempt, Snapshot snapshot, Claim *claim,
 	if (claim->unknown)
 		look_as_external(&standing->pool);
 	claim->live = standing_is_live(standing, attempt->clock);
+	claim->shut = standing->pool.closed ||
+		!rule_is_live(standing->pool.lease_end, attempt->clock);
 	claim->expires_at = deadline;
 	if (claim->live)
 		claim->expires_at = Max(deadline, standing->hold->expires_at);
@@ -340,7 +342,7 @@ decide_claims(Attempt *attempt, Snapshot snapshot, List *claims)
 		Claim	   *claim = list_nth(claims, i);
 
 		survey_claim(attempt, snapshot, claim, deadline);
-		claim->standing.outcome = judge_claim(claim, attempt->clock);
+		claim->standing.outcome = judge_claim(claim);
 		refused |= claim->standing.outcome > OUTCOME_CHANGED;
 	}
 	if (refused)
@@ -395,8 +397,9 @@ claim_available(const Claim *claim, int64 *available)
 		left -= claim->demand.qty;
 	else if (standing->outcome != OUTCOME_INSUFFICIENT && claim->live)
 		left -= standing->hold->qty;
-	if (standing->outcome == OUTCOME_CLOSED ||
-		standing->outcome == OUTCOME_POOL_EXPIRED)
+	if (standing->outcome == OUTCOME_INSUFFICIENT && claim->live)
+		left = Max(left, standing->hold->qty);
+	if (claim->shut || standing->outcome == OUTCOME_POOL_EXPIRED)
 		left = 0;
 	*available = Max(left, 0);
 	return true;

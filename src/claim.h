@@ -29,6 +29,7 @@ typedef struct Claim
 	bool		unknown;		/* no such pool, or retired */
 	bool		asks;			/* a function tells how much there is */
 	bool		live;			/* the token had a live hold there */
+	bool		shut;			/* the pool takes no new holds */
 	const Want *want;
 	Demand		demand;			/* with what a capacity_from says */
 	Vacancy    *vacancy;

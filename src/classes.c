@@ -150,7 +150,7 @@ classes_write(Store *store, PoolClass *class)
 		nextval_internal(store->relations.ids, false);
 	fill_class(row_start(&table), class);
 	if (!found)
-		row_insert(&table, 0);
+		row_insert(&table);
 	else if (!row_update(&table, &before.tid, true))
 		elog(ERROR, "a class changed under the lock of its table");
 	table_close_after_call(&table);

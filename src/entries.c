@@ -8,14 +8,10 @@
  * again: they are the memory that answers every retry.  So do changes of
  * capacity with a ref.
  *
- * New rows always go to the end of the table: pages that a trim has emptied
- * would mix ages and blunt the index on time.
- *
  *-------------------------------------------------------------------------
  */
 #include "entries.h"
 
-#include "access/tableam.h"
 #include "rules.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -122,6 +118,7 @@ read_entry(TupleTableSlot *row, const Relations *relations, Entry *entry)
 		entry->ref = DatumGetTextPCopy(values[ENTRY_REF]);
 	if (!isnull[ENTRY_PAYLOAD])
 		entry->payload = DatumGetJsonbPCopy(values[ENTRY_PAYLOAD]);
+	entry->ours = row_is_ours(row);
 	entry->reserved = !isnull[ENTRY_RESERVATION_ID];
 	if (entry->reserved)
 		entry->reservation_id = DatumGetInt64(values[ENTRY_RESERVATION_ID]);
@@ -131,7 +128,14 @@ void
 entries_append(Store *store, const Entry *entry)
 {
 	fill_entry(row_start(&store->ledger), &store->relations, entry);
-	row_insert(&store->ledger, TABLE_INSERT_SKIP_FSM);
+	row_insert(&store->ledger);
+}
+
+/* Removes an entry that a trim found under the pool's lock. */
+void
+entries_remove(Store *store, ItemPointer tid)
+{
+	row_delete(&store->ledger, tid);
 }
 
 static void

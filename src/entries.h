@@ -39,11 +39,13 @@ typedef struct Entry
 	text	   *token;			/* these may be NULL */
 	text	   *ref;
 	Jsonb	   *payload;
+	bool		ours;			/* written by this transaction */
 	bool		reserved;
 	int64		reservation_id; /* if reserved */
 } Entry;
 
 extern void entries_append(Store *store, const Entry *entry);
+extern void entries_remove(Store *store, ItemPointer tid);
 extern List *entries_of_token(Store *store, Snapshot snapshot,
 							  const text *token, int64 pool_id);
 extern bool entries_has_ref(Store *store, Snapshot snapshot, int64 pool_id,

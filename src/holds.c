@@ -224,7 +224,7 @@ void
 holds_insert(Store *store, text *tenant, const Hold *hold)
 {
 	fill_hold(row_start(&store->holds), tenant, hold);
-	row_insert(&store->holds, 0);
+	row_insert(&store->holds);
 }
 
 /* Replaces the version that was read.  The pool's lock keeps others away. */

@@ -31,6 +31,7 @@ enum
 	POOL_LAST_AT,
 	POOL_NEXT_EXPIRY,
 	POOL_LEASE_END,
+	POOL_FIRST_SEQ,
 	POOL_CLASS_ID,
 	POOL_GENERATION,
 	POOL_STRIPE,
@@ -47,6 +48,7 @@ void
 pool_init(Pool *pool, text *tenant, text *key)
 {
 	memset(pool, 0, sizeof(Pool));
+	pool->first_seq = 1;
 	pool->last_at = DT_NOBEGIN;
 	pool->next_expiry = DT_NOEND;
 	pool->lease_end = DT_NOEND;
@@ -69,6 +71,7 @@ read_pool(TupleTableSlot *row, Pool *pool)
 	pool->last_at = DatumGetTimestampTz(values[POOL_LAST_AT]);
 	pool->next_expiry = DatumGetTimestampTz(values[POOL_NEXT_EXPIRY]);
 	pool->lease_end = DatumGetTimestampTz(values[POOL_LEASE_END]);
+	pool->first_seq = DatumGetInt64(values[POOL_FIRST_SEQ]);
 	pool->class_id = DatumGetInt64(values[POOL_CLASS_ID]);
 	pool->generation = DatumGetInt32(values[POOL_GENERATION]);
 	pool->stripe = DatumGetInt16(values[POOL_STRIPE]);
@@ -93,6 +96,7 @@ fill_pool(TupleTableSlot *row, const Pool *pool)
 	values[POOL_LAST_AT] = TimestampTzGetDatum(pool->last_at);
 	values[POOL_NEXT_EXPIRY] = TimestampTzGetDatum(pool->next_expiry);
 	values[POOL_LEASE_END] = TimestampTzGetDatum(pool->lease_end);
+	values[POOL_FIRST_SEQ] = Int64GetDatum(pool->first_seq);
 	values[POOL_CLASS_ID] = Int64GetDatum(pool->class_id);
 	values[POOL_GENERATION] = Int32GetDatum(pool->generation);
 	values[POOL_STRIPE] = Int16GetDatum(pool->stripe);

@@ -25,6 +25,7 @@ typedef struct Pool
 	TimestampTz last_at;		/* its time */
 	TimestampTz next_expiry;	/* no hold expires before this */
 	TimestampTz lease_end;		/* no new holds from then on */
+	int64		first_seq;		/* number of the oldest one that is kept */
 	int64		class_id;		/* 0: made by itself */
 	int32		generation;
 	int16		stripe;

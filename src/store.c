@@ -66,9 +66,10 @@ open_tables(Store *store, FunctionCallInfo fcinfo, LOCKMODE lockmode)
  * Direct writes do not tell subscribers which row they changed, so a
  * publication that wants to know is refused.  The ledger is only appended to.
  */
-static void
-refuse_publication(Relation rel)
+void
+store_refuse_publication(Table *table)
 {
+	Relation	rel = table->rel;
 	PublicationDesc published;
 
 	RelationBuildPublicationDesc(rel, &published);
@@ -100,8 +101,8 @@ store_open_for_writing(Store *store, FunctionCallInfo fcinfo)
 	PreventCommandIfReadOnly(name);
 	PreventCommandIfParallelMode(name);
 	open_tables(store, fcinfo, RowExclusiveLock);
-	refuse_publication(store->pools.rel);
-	refuse_publication(store->holds.rel);
+	store_refuse_publication(&store->pools);
+	store_refuse_publication(&store->holds);
 }
 
 /*

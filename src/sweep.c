@@ -137,21 +137,6 @@ sweep_batch(Store *store, int64 batch)
 }
 
 static int64
-argument_batch(FunctionCallInfo fcinfo, int number, const char *name)
-{
-	int64		batch;
-
-	require_argument(fcinfo, number, name);
-	batch = PG_GETARG_INT32(number);
-	if (batch < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must not be negative", name),
-				 errdetail("It is 0 to %d.", PG_INT32_MAX)));
-	return batch;
-}
-
-static int64
 sweep_once(FunctionCallInfo fcinfo, int64 batch)
 {
 	Store		store;

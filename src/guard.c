@@ -1,0 +1,176 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard.c
+ *	  The constraint trigger hold_require_consumed for the applications' own
+ *	  tables.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "commands/trigger.h"
+#include "compat.h"
+#include "executor/spi.h"
+#include "rules.h"
+#include "standing.h"
+#include "store.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+SQL_FUNCTION(hold_require_consumed);
+
+static void
+require_trigger(FunctionCallInfo fcinfo)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo) ||
+		!TRIGGER_FIRED_AFTER(trigger->tg_event) ||
+		!TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
+		TRIGGER_FIRED_BY_DELETE(trigger->tg_event))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" must be called by a constraint trigger for insert or update of each row",
+						"hold_require_consumed")));
+	if (trigger->tg_trigger->tgnargs != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("function \"%s\" takes the name of the token's column",
+						"hold_require_consumed")));
+}
+
+/* The number of the column that the trigger names.  Error 42703. */
+static int
+token_column(TriggerData *trigger)
+{
+	Relation	rel = trigger->tg_relation;
+	char	   *name = trigger->tg_trigger->tgargs[0];
+	int			column = SPI_fnumber(RelationGetDescr(rel), name);
+
+	if (column <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(rel))));
+	return column;
+}
+
+/* A column's value as text, whatever its type; NULL for NULL. */
+static text *
+column_text(TriggerData *trigger, TupleTableSlot *slot, int column)
+{
+	Oid			type = TupleDescAttr(RelationGetDescr(trigger->tg_relation),
+									 column - 1)->atttypid;
+	Oid			output;
+	bool		varlena;
+	bool		isnull;
+	Datum		value = slot_getattr(slot, column, &isnull);
+
+	if (isnull)
+		return NULL;
+	getTypeOutputInfo(type, &output, &varlena);
+	return cstring_to_text(OidOutputFunctionCall(output, value));
+}
+
+/* Was the row updated without a change of its token? */
+static bool
+token_is_unchanged(TriggerData *trigger, int column, const text *token)
+{
+	text	   *before;
+
+	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+		return false;
+	before = column_text(trigger, trigger->tg_trigslot, column);
+	return before != NULL && rule_same_text(before, token);
+}
+
+/* The row as the statement left it. */
+static TupleTableSlot *
+new_row(TriggerData *trigger)
+{
+	return TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ?
+		trigger->tg_newslot : trigger->tg_trigslot;
+}
+
+/* Is the row that fired still there, not updated or deleted since? */
+static bool
+row_is_there(TriggerData *trigger)
+{
+	return table_tuple_satisfies_snapshot(trigger->tg_relation,
+										  new_row(trigger), SnapshotSelf);
+}
+
+/* What this transaction consumed for the token in a pool, net of returns. */
+static int64
+taken_by_us(const Standing *standing)
+{
+	int64		taken = 0;
+	ListCell   *lc;
+
+	foreach(lc, standing->entries)
+	{
+		const Entry *entry = lfirst(lc);
+
+		if (!entry->ours)
+			continue;
+		if (entry->event == EVENT_CONSUMED)
+			taken += entry->qty;
+		else if (entry->event == EVENT_RETURNED)
+			taken -= entry->qty;
+	}
+	return taken;
+}
+
+static bool
+is_consumed_by_us(Store *store, const text *token)
+{
+	bool		consumed = false;
+	ListCell   *lc;
+
+	foreach(lc, standings_of_token(store, store_look(), token))
+	{
+		consumed |= taken_by_us(lfirst(lc)) > 0;
+	}
+	store_look_away();
+	return consumed;
+}
+
+/*
+ * hold_require_consumed('token_column') returns trigger
+ *
+ * For CREATE CONSTRAINT TRIGGER ... AFTER INSERT OR UPDATE ... DEFERRABLE
+ * INITIALLY DEFERRED FOR EACH ROW.  Error 23514 unless the row's token was
+ * consumed in the same transaction.  NULL passes, and so does a row that is
+ * gone by then or whose token did not change.  Reads only; takes no row lock.
+ */
+Datum
+hold_require_consumed(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	Store		store;
+	text	   *token;
+	int			column;
+	bool		consumed;
+
+	require_trigger(fcinfo);
+	column = token_column(trigger);
+	token = column_text(trigger, new_row(trigger), column);
+	if (token == NULL || token_is_unchanged(trigger, column, token) ||
+		!row_is_there(trigger))
+		return PointerGetDatum(NULL);
+
+	store_open_for_reading(&store, fcinfo);
+	consumed = is_consumed_by_us(&store, token);
+	store_close(&store);
+	if (!consumed)
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("row of table \"%s\" has a token that was not consumed in this transaction",
+						RelationGetRelationName(trigger->tg_relation)),
+				 errhint("Call hold_consume for it in the same transaction."),
+				 errtable(trigger->tg_relation)));
+	return PointerGetDatum(NULL);
+}
