@@ -41,6 +41,7 @@ table_open_for_call(Table *table, Oid relid, LOCKMODE lockmode)
 {
 	table->rel = table_open(relid, lockmode);
 	table->lockmode = lockmode;
+	table->context = CurrentMemoryContext;
 	table->row = table_slot_create(table->rel, NULL);
 	table->out = NULL;
 	table->nindexes = -1;
@@ -60,6 +61,9 @@ open_indexes(Table *table)
 	{
 		table->indexes[i] = index_open(lfirst_oid(lc), RowExclusiveLock);
 		table->infos[i] = BuildIndexInfo(table->indexes[i]);
+		if (table->estate == NULL && (table->infos[i]->ii_Predicate != NIL ||
+									  table->infos[i]->ii_Expressions != NIL))
+			table->estate = CreateExecutorState();
 		i++;
 	}
 	table->nindexes = i;
@@ -70,6 +74,8 @@ open_indexes(Table *table)
 void
 table_prepare_to_write(Table *table)
 {
+	MemoryContext before = MemoryContextSwitchTo(table->context);
+
 	if (table->out == NULL)
 	{
 		table->out = MakeSingleTupleTableSlot(RelationGetDescr(table->rel),
@@ -78,6 +84,7 @@ table_prepare_to_write(Table *table)
 	}
 	if (table->nindexes < 0)
 		open_indexes(table);
+	MemoryContextSwitchTo(before);
 }
 
 void
@@ -244,9 +251,6 @@ insert_index_entries(Table *table, TupleTableSlot *slot, bool unchanged,
 		if (!info->ii_ReadyForInserts ||
 			(only_summarizing && !compat_is_summarizing(index)))
 			continue;
-		if (table->estate == NULL &&
-			(info->ii_Predicate != NIL || info->ii_Expressions != NIL))
-			table->estate = CreateExecutorState();
 		if (info->ii_Expressions != NIL)
 			GetPerTupleExprContext(table->estate)->ecxt_scantuple = slot;
 		if (!index_wants_row(table, info, slot))

@@ -22,6 +22,7 @@ typedef struct Table
 {
 	Relation	rel;
 	LOCKMODE	lockmode;
+	MemoryContext context;		/* in which it was opened */
 	TupleTableSlot *row;		/* the row last read */
 	TupleTableSlot *out;		/* the row about to be written */
 	int			nindexes;		/* -1: not opened for writing yet */

@@ -35,8 +35,7 @@ with_schema(Store *store, const char *text)
 
 /*
  * Runs a query by the active snapshot; its rows are in SPI_tuptable.  The
- * caller has connected to SPI before it opened the store, whose memory would
- * else be gone when SPI is finished.
+ * caller has connected to SPI.
  */
 void
 query_run(Store *store, const char *text, int nargs, Oid *types,

@@ -25,6 +25,7 @@
 #include "rules.h"
 #include "session.h"
 #include "store.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 SQL_FUNCTION(hold_sweep);
@@ -60,7 +61,7 @@ expire_holds(Store *store, Snapshot snapshot, const Pool *pool, int64 most)
 
 /* Sweeps one pool unless it is locked; returns how many holds expired. */
 static int64
-sweep_pool(Store *store, int64 pool_id, int64 most)
+sweep_pool_here(Store *store, int64 pool_id, int64 most)
 {
 	Pool		pool;
 	Change	   *change;
@@ -78,6 +79,21 @@ sweep_pool(Store *store, int64 pool_id, int64 most)
 	store_look_away();
 	CommandCounterIncrement();
 	return list_length(change->ended);
+}
+
+/* The same, without a trace in memory. */
+static int64
+sweep_pool(Store *store, int64 pool_id, int64 most)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "hold_ledger sweep",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext before = MemoryContextSwitchTo(context);
+	int64		swept = sweep_pool_here(store, pool_id, most);
+
+	MemoryContextSwitchTo(before);
+	MemoryContextDelete(context);
+	return swept;
 }
 
 /*
