@@ -294,6 +294,11 @@ AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION @extschema@.hold_actor() IS
 	'who acts, as the ledger notes it: the role of SET ROLE, or the login';
 
+CREATE FUNCTION @extschema@.hold_check_key(key text, what text) RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION @extschema@.hold_check_key(text, text) IS
+	'an error unless the key could be a token or the name of a pool';
+
 --
 -- Making lines
 --
@@ -617,25 +622,40 @@ COMMENT ON COLUMN @extschema@.hold_entries.actor IS 'role that acted: that of SE
 
 CREATE FUNCTION @extschema@.hold_history(token text, since interval DEFAULT '1 day')
 RETURNS SETOF @extschema@.hold_entries
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT e.*
+#variable_conflict use_column
+BEGIN
+	PERFORM @extschema@.hold_check_key(hold_history.token, 'token');
+	IF hold_history.since IS NULL THEN
+		RAISE EXCEPTION 'since must not be null'
+			USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	RETURN QUERY SELECT e.*
 	FROM @extschema@.hold_entries e
 	WHERE e.token OPERATOR(pg_catalog.=) hold_history.token
 		AND e.at OPERATOR(pg_catalog.>=) (SELECT @extschema@.hold_clock()
 			OPERATOR(pg_catalog.-) hold_history.since)
-	ORDER BY e.at, e.pool, e.stripe, e.seq
+	ORDER BY e.at, e.pool, e.stripe, e.seq;
+END
 $$;
 COMMENT ON FUNCTION @extschema@.hold_history(text, interval) IS
 	'the ledger rows of a token, in order';
 
 CREATE FUNCTION @extschema@.hold_pool_history(pool text, since interval DEFAULT '1 day')
 RETURNS SETOF @extschema@.hold_entries
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT e.at, e.pool, e.stripe, e.seq, e.event,
+#variable_conflict use_column
+BEGIN
+	PERFORM @extschema@.hold_check_key(hold_pool_history.pool, 'pool');
+	IF hold_pool_history.since IS NULL THEN
+		RAISE EXCEPTION 'since must not be null'
+			USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	RETURN QUERY SELECT e.at, e.pool, e.stripe, e.seq, e.event,
 		CASE WHEN s.sees THEN e.token END, e.qty, e.held, e.consumed,
 		e.capacity, e.expires_at, CASE WHEN s.sees THEN e.ref END,
 		CASE WHEN s.sees THEN e.payload END, e.room_id, e.stay,
@@ -648,7 +668,8 @@ AS $$
 	WHERE e.pool OPERATOR(pg_catalog.=) hold_pool_history.pool
 		AND e.at OPERATOR(pg_catalog.>=) (SELECT @extschema@.hold_clock()
 			OPERATOR(pg_catalog.-) hold_pool_history.since)
-	ORDER BY e.stripe, e.seq
+	ORDER BY e.stripe, e.seq;
+END
 $$;
 COMMENT ON FUNCTION @extschema@.hold_pool_history(text, interval) IS
 	'the ledger rows of a pool, in order; tokens, refs and payloads are shown to operators only';

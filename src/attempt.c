@@ -11,9 +11,9 @@
  * locked, everything is read anew, the clock too, and judged again.
  *
  * Locks: pools that are missing are made first, in the byte order of their
- * keys; then pools are locked in the order of their ids.  Where the locks
- * show a pool that was not known before, all of them are let go, by rolling
- * back a subtransaction, and it starts again.
+ * keys; then pools are locked in the order of their ids.  All of it is rolled
+ * back, with a subtransaction, where the answer is a refusal after all, and
+ * where the locks show a pool that was not known before: then it starts again.
  *
  *-------------------------------------------------------------------------
  */
@@ -276,13 +276,6 @@ static List *
 run_under_locks(Attempt *attempt, List *written)
 {
 	List	   *standings;
-
-	if (attempt->fixed && !attempt->needs_locks && !any_missing(written))
-	{
-		if (!start_under_locks(attempt, written, &standings))
-			elog(ERROR, "a pool turned up that was not asked for");
-		return standings;
-	}
 
 	store_prepare_to_write(attempt->store);
 	for (int i = 0; i < MOST_STARTS; i++)

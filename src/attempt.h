@@ -18,7 +18,6 @@ typedef struct Attempt
 {
 	Store	   *store;
 	void	   *request;		/* the verb's own */
-	bool		fixed;			/* the caller named the pools: no others */
 	bool		locked;			/* are the pools locked by now? */
 	bool		needs_locks;	/* set by decide: only locks can tell */
 	TimestampTz clock;			/* the moment of the decision */

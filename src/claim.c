@@ -373,7 +373,6 @@ claims_run(Store *store, ClaimRequest *request)
 
 	attempt.store = store;
 	attempt.request = request;
-	attempt.fixed = !request->replace;
 	attempt.find = find_claims;
 	attempt.decide = decide_claims;
 	return attempt_run(&attempt);

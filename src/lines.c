@@ -301,7 +301,10 @@ lines_of_argument(FunctionCallInfo fcinfo, int number,
 	for (int i = 0; i < array.count; i++)
 	{
 		if (array.isnull[i])
-			refuse_null_in_line(i + 1, "the whole");
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("lines must not contain nulls"),
+					 errdetail("Element %d is null.", i + 1)));
 		read_line(array.values[i], desc, i + 1, &lines[i]);
 	}
 	*count = array.count;

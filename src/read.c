@@ -33,6 +33,7 @@ SQL_FUNCTION(hold_available_many);
 SQL_FUNCTION(hold_count);
 SQL_FUNCTION(hold_get);
 SQL_FUNCTION(hold_units);
+SQL_FUNCTION(hold_check_key);
 
 /* Finds the pool, or what a class would make of that name. */
 static bool
@@ -261,4 +262,17 @@ Datum
 hold_units(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_NUMERIC(rule_numeric(PG_GETARG_INT64(0)));
+}
+
+/*
+ * hold_check_key(key text, what text) returns void
+ *
+ * Errors 22004 and 22023 unless the key could be a token or a pool's name.
+ */
+Datum
+hold_check_key(PG_FUNCTION_ARGS)
+{
+	(void) argument_key(fcinfo, 0,
+						text_to_cstring(argument_text(fcinfo, 1, "what")));
+	PG_RETURN_VOID();
 }

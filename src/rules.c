@@ -144,6 +144,7 @@ rule_add(int64 a, int64 b)
 int64
 rule_ttl(const Interval *ttl, double max_seconds)
 {
+	double		estimate;
 	int64		elapsed;
 
 	if (ttl->month != 0)
@@ -152,15 +153,16 @@ rule_ttl(const Interval *ttl, double max_seconds)
 				 errmsg("time to live must not have months or years"),
 				 errdetail("Their length depends on the calendar."),
 				 errhint("Give days or hours; a day is 24 hours.")));
-	if (pg_mul_s64_overflow(ttl->day, USECS_PER_DAY, &elapsed) ||
-		pg_add_s64_overflow(elapsed, ttl->time, &elapsed) ||
-		elapsed > max_seconds * USECS_PER_SEC)
+	/* the product of days can pass an integer; a ttl within limits cannot */
+	estimate = (double) ttl->day * USECS_PER_DAY + (double) ttl->time;
+	if (estimate > max_seconds * USECS_PER_SEC)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("time to live is too long"),
 				 errdetail("The limit is %g seconds.", max_seconds),
 				 errhint("Ask for a shorter time, or have a superuser raise \"%s\".",
 						 "hold_ledger.max_ttl")));
+	elapsed = estimate > 0 ? ttl->day * USECS_PER_DAY + ttl->time : 0;
 	if (elapsed <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

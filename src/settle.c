@@ -85,21 +85,41 @@ say_how_it_ended(Standing *standing, TimestampTz clock)
 	standing->figures.payload = entry->payload;
 }
 
+/* The hold, from its row or from what the ledger remembers of its expiry. */
+static Hold *
+held_or_lapsed(const Standing *standing)
+{
+	const Entry *entry = standing_last_entry(standing);
+	Hold	   *hold;
+
+	if (standing->hold != NULL)
+		return standing->hold;
+	hold = palloc0(sizeof(Hold));
+	hold->pool_id = entry->pool_id;
+	hold->qty = entry->qty;
+	hold->expires_at = entry->expires_at;
+	hold->held_since = entry->held_since;
+	hold->version = entry->version;
+	hold->generation = entry->generation;
+	hold->token = entry->token;
+	hold->payload = entry->payload;
+	return hold;
+}
+
 static void
 say_blocked(Standing *standing, TimestampTz clock)
 {
 	Figures    *figures = &standing->figures;
+	const Hold *hold = held_or_lapsed(standing);
 
 	memset(figures, 0, sizeof(Figures));
 	standing->outcome = OUTCOME_BLOCKED;
 	standing->change = NULL;
 	figures->at = clock;
+	figures->before = hold->qty;
+	figures->payload = hold->payload;
 	if (standing_is_live(standing, clock))
-	{
-		figures->before = standing->hold->qty;
-		figures->held = standing->hold->qty;
-		figures->payload = standing->hold->payload;
-	}
+		figures->held = hold->qty;
 }
 
 /* --- consuming --- */
@@ -144,27 +164,6 @@ consume_live(Standing *standing, const ConsumeRequest *request,
 	say_consumed(standing, request, hold->qty, taken, hold->payload);
 }
 
-/* The hold that expired, from its row or from what the ledger remembers. */
-static Hold *
-lapsed_hold(const Standing *standing)
-{
-	const Entry *entry = standing_last_entry(standing);
-	Hold	   *hold;
-
-	if (standing->hold != NULL)
-		return standing->hold;
-	hold = palloc0(sizeof(Hold));
-	hold->pool_id = entry->pool_id;
-	hold->qty = entry->qty;
-	hold->expires_at = entry->expires_at;
-	hold->held_since = entry->held_since;
-	hold->version = entry->version;
-	hold->generation = entry->generation;
-	hold->token = entry->token;
-	hold->payload = entry->payload;
-	return hold;
-}
-
 /*
  * Would the units of an expired hold fit as a new claim?  In a pool without a
  * capacity of its own nobody can say so, unless a function tells it; that is
@@ -196,7 +195,7 @@ consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
 {
 	const ConsumeRequest *request = attempt->request;
 	Pool	   *pool = &standing->pool;
-	Hold	   *hold = lapsed_hold(standing);
+	Hold	   *hold = held_or_lapsed(standing);
 	Demand		demand = {0};
 	Vacancy    *vacancy;
 	ListCell   *lc;
@@ -238,7 +237,7 @@ late_since(List *standings, TimestampTz clock)
 		if (!token_lapsed_beside(standing, last, clock))
 			continue;
 		last = token_lapsed_at(standing);
-		since = lapsed_hold(standing)->held_since;
+		since = held_or_lapsed(standing)->held_since;
 	}
 	return since;
 }

@@ -60,7 +60,6 @@ token_run(Store *store, TokenRequest *request,
 
 	attempt.store = store;
 	attempt.request = request;
-	attempt.fixed = request->pool != NULL;
 	attempt.find = find_token;
 	attempt.decide = decide;
 	return attempt_run(&attempt);
