@@ -636,7 +636,7 @@ BEGIN
 	FROM @extschema@.hold_entries e
 	WHERE e.token OPERATOR(pg_catalog.=) hold_history.token
 		AND e.at OPERATOR(pg_catalog.>=) (SELECT @extschema@.hold_clock()
-			OPERATOR(pg_catalog.-) hold_history.since)
+			OPERATOR(pg_catalog.-) LEAST(hold_history.since, interval '6000 years'))
 	ORDER BY e.at, e.pool, e.stripe, e.seq;
 END
 $$;
@@ -651,6 +651,13 @@ AS $$
 #variable_conflict use_column
 BEGIN
 	PERFORM @extschema@.hold_check_key(hold_pool_history.pool, 'pool');
+	IF NOT EXISTS (SELECT FROM @extschema@.hold_pools p
+		WHERE p.tenant = @extschema@.hold_tenant() COLLATE "C"
+			AND p.pool = hold_pool_history.pool AND p.stripe = 0)
+	THEN
+		RAISE EXCEPTION 'pool "%" does not exist', hold_pool_history.pool
+			USING ERRCODE = 'undefined_object';
+	END IF;
 	IF hold_pool_history.since IS NULL THEN
 		RAISE EXCEPTION 'since must not be null'
 			USING ERRCODE = 'null_value_not_allowed';
@@ -667,7 +674,7 @@ BEGIN
 			'EXECUTE') AS sees) s
 	WHERE e.pool OPERATOR(pg_catalog.=) hold_pool_history.pool
 		AND e.at OPERATOR(pg_catalog.>=) (SELECT @extschema@.hold_clock()
-			OPERATOR(pg_catalog.-) hold_pool_history.since)
+			OPERATOR(pg_catalog.-) LEAST(hold_pool_history.since, interval '6000 years'))
 	ORDER BY e.stripe, e.seq;
 END
 $$;
@@ -822,6 +829,12 @@ BEGIN
 	IF hold_grant_access.role IS NULL OR hold_grant_access.level IS NULL THEN
 		RAISE EXCEPTION 'role and level must not be null'
 			USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	IF NOT EXISTS (SELECT FROM pg_roles r
+		WHERE r.oid = hold_grant_access.role::oid)
+	THEN
+		RAISE EXCEPTION 'role % does not exist', hold_grant_access.role::oid
+			USING ERRCODE = 'undefined_object';
 	END IF;
 	granted := CASE hold_grant_access.level
 		WHEN 'app' THEN verbs

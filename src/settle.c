@@ -269,25 +269,27 @@ consume_one(Attempt *attempt, Snapshot snapshot, Standing *standing,
 	return request->late && consume_lapsed(attempt, snapshot, standing);
 }
 
+/* A quantity without a pool must not be able to mean several holds. */
 static void
 require_one_hold(const ConsumeRequest *request, List *standings,
-				 TimestampTz clock)
+				 TimestampTz since, TimestampTz clock)
 {
-	int			live = 0;
+	int			reached = 0;
 	ListCell   *lc;
 
 	if (!request->partial || request->token.pool != NULL)
 		return;
 	foreach(lc, standings)
 	{
-		if (standing_is_live(lfirst(lc), clock))
-			live++;
+		if (standing_is_live(lfirst(lc), clock) ||
+			(request->late && token_lapsed_beside(lfirst(lc), since, clock)))
+			reached++;
 	}
-	if (live > 1)
+	if (reached > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("qty needs a pool where a token has several holds"),
-				 errdetail("The token has %d live holds.", live),
+				 errdetail("The token has %d holds.", reached),
 				 errhint("Name the pool, or leave qty out to consume all of them.")));
 }
 
@@ -301,9 +303,9 @@ decide_consume(Attempt *attempt, Snapshot snapshot, List *standings)
 	ListCell   *lc;
 
 	token_require_pool(&request->token, standings);
-	require_one_hold(request, standings, clock);
 	since = request->late ? late_since(standings, clock) :
 		token_live_since(standings, clock);
+	require_one_hold(request, standings, since, clock);
 	foreach(lc, standings)
 	{
 		blocked |= !consume_one(attempt, snapshot, lfirst(lc), since);
