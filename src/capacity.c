@@ -68,10 +68,7 @@ static void
 require_pool(Store *store, const text *key, Pool *pool)
 {
 	if (!lock_pool(store, key, pool) || pool->retired)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("pool \"%s\" does not exist", text_to_cstring(key)),
-				 errhint("Make it with hold_pool_set.")));
+		pool_raise_unknown(key, "Make it with hold_pool_set.");
 }
 
 /* Writes a change of a pool whose row is locked. */
@@ -302,25 +299,60 @@ hold_pool_open(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(set_closed(fcinfo, false));
 }
 
-/*
- * Opens the next generation: a lease with nothing held and nothing consumed.
- * What the older ones left is settled without touching it.
- */
+/* Error 22023: a lease with that end began with another capacity. */
 static void
-open_generation(Store *store, Pool *pool, int64 capacity,
-				TimestampTz lease_end)
+require_same_lease(const Pool *pool, bool counted, int64 before,
+				   int64 capacity)
 {
-	Change	   *change = change_begin(pool, session_clock());
+	if (counted && before == capacity)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the lease of pool \"%s\" with that end has another capacity",
+					text_to_cstring(pool->key)),
+			 errhint("Change it with hold_pool_set or hold_pool_add.")));
+}
 
-	change->pool.generation++;
-	change->pool.held = 0;
-	change->pool.consumed = 0;
-	change->pool.counted = true;
-	change->pool.capacity = capacity;
-	change->pool.lease_end = lease_end;
-	change_pool(change, EVENT_GENERATION, capacity, NULL);
+/* Has that lease begun before?  Then *generation is its generation. */
+static bool
+lease_has_begun(Store *store, const Pool *pool, int64 capacity,
+				TimestampTz lease_end, int32 *generation)
+{
+	Entry		entry;
+	bool		found;
+
+	*generation = pool->generation;
+	if (pool->lease_end == lease_end)
+	{
+		require_same_lease(pool, pool->counted, pool->capacity, capacity);
+		return true;
+	}
+	found = entries_find_lease(store, store_look(), pool->id, lease_end,
+							   &entry);
+	store_look_away();
+	if (!found)
+		return false;
+	require_same_lease(pool, entry.counted, entry.capacity, capacity);
+	*generation = entry.generation;
+	return true;
+}
+
+/* Begins the next generation and returns its number. */
+static int32
+begin_lease(Store *store, const Pool *pool, int64 capacity,
+			TimestampTz lease_end)
+{
+	TimestampTz clock = session_clock();
+	Change	   *change = change_begin(pool, clock);
+
+	if (!rule_is_live(lease_end, clock))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("lease of pool \"%s\" must end in the future",
+						text_to_cstring(pool->key))));
+	change_generation(change, capacity, lease_end);
 	write_locked(store, change);
-	pool->generation = change->pool.generation;
+	return change->pool.generation;
 }
 
 /*
@@ -328,10 +360,10 @@ open_generation(Store *store, Pool *pool, int64 capacity,
  *		returns integer
  *
  * Lets a successor lease begin and returns its generation.  Again with the
- * end of the present lease it changes nothing.
+ * end of a lease that has begun, it changes nothing.
  *
- * Errors: 42704 for an unknown pool, 22004 for NULL, 22023 if the present
- * lease has that end and another capacity.
+ * Errors: 42704 for an unknown pool, 22004 for NULL, 22023 if that lease has
+ * another capacity, or would be over already.
  */
 Datum
 hold_pool_renew(PG_FUNCTION_ARGS)
@@ -342,21 +374,16 @@ hold_pool_renew(PG_FUNCTION_ARGS)
 	TimestampTz lease_end;
 	Store		store;
 	Pool		pool;
+	int32		generation;
 
 	require_argument(fcinfo, 2, "expires_at");
 	lease_end = PG_GETARG_TIMESTAMPTZ(2);
 	store_open_for_writing(&store, fcinfo);
 	require_pool(&store, key, &pool);
-	if (pool.lease_end != lease_end)
-		open_generation(&store, &pool, capacity, lease_end);
-	else if (!pool.counted || pool.capacity != capacity)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the present lease of pool \"%s\" has another capacity",
-						text_to_cstring(key)),
-				 errhint("Change it with hold_pool_set or hold_pool_add.")));
+	if (!lease_has_begun(&store, &pool, capacity, lease_end, &generation))
+		generation = begin_lease(&store, &pool, capacity, lease_end);
 	store_close_after_writing(&store);
-	PG_RETURN_INT32(pool.generation);
+	PG_RETURN_INT32(generation);
 }
 
 static void

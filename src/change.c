@@ -267,6 +267,28 @@ change_pool(Change *change, HoldEvent event, int64 qty, text *ref)
 }
 
 /*
+ * Begins the next generation: a lease with nothing held and nothing consumed.
+ * Its entry is found again by the end of the lease.
+ */
+void
+change_generation(Change *change, int64 capacity, TimestampTz lease_end)
+{
+	Pool	   *pool = &change->pool;
+	Entry	   *entry;
+
+	pool->generation++;
+	pool->held = 0;
+	pool->consumed = 0;
+	pool->counted = true;
+	pool->capacity = capacity;
+	pool->lease_end = lease_end;
+	entry = add_entry(change, EVENT_GENERATION, capacity);
+	entry->remembered = true;
+	entry->memory_key = rule_lease_key(pool->id, lease_end);
+	entry->held_since = change->at;
+}
+
+/*
  * Writes the change.  Returns false, with nothing written, if the pool's row
  * is no longer the one that was read or, without wait, if it is locked.
  */

@@ -51,6 +51,8 @@ extern void change_consume_late(Change *change, const Hold *hold, int64 qty,
 extern void change_return(Change *change, const Hold *held,
 						  const Entry *consumed, int64 qty, const Note *note);
 extern void change_release(Change *change, const Hold *hold);
+extern void change_generation(Change *change, int64 capacity,
+							  TimestampTz lease_end);
 extern void change_pool(Change *change, HoldEvent event, int64 qty,
 						text *ref);
 extern bool change_write(Store *store, Change *change, bool wait);

@@ -106,11 +106,8 @@ require_pool(const Claim *claim)
 {
 	if (!claim->unknown || claim->demand.budgeted)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("pool \"%s\" does not exist",
-					text_to_cstring(claim->want->pool)),
-			 errhint("Make it with hold_pool_set, or give a budget.")));
+	pool_raise_unknown(claim->want->pool,
+					   "Make it with hold_pool_set, or give a budget.");
 }
 
 static void
@@ -191,10 +188,11 @@ ask_source(Attempt *attempt, Snapshot snapshot, Claim *claim)
 	if (source == NULL ||
 		(claim->live && claim->demand.qty <= standing->hold->qty))
 		return;
-	if (attempt->locked)
-		source_limit(attempt->store, source, &standing->pool, &claim->demand);
-	else
+	if (!attempt->locked)
 		attempt->needs_locks = true;
+	else if (!source_limit(attempt->store, source, &standing->pool,
+						   &claim->demand))
+		pool_raise_unknown(claim->want->pool, NULL);
 	claim->asks = true;
 }
 

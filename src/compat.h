@@ -23,7 +23,10 @@
 #include "access/genam.h"
 #include "access/tableam.h"
 #include "executor/executor.h"
+#include "catalog/pg_proc.h"
 #include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 
 /* Declares a function that SQL calls; before 16 the server did not export it. */
 #define SQL_FUNCTION(name) \
@@ -55,6 +58,18 @@ compat_index_beginscan(Relation heap, Relation index, Snapshot snapshot,
 	return index_beginscan(heap, index, snapshot, NULL, nkeys, 0);
 #else
 	return index_beginscan(heap, index, snapshot, nkeys, 0);
+#endif
+}
+
+/* May the role that the call runs as execute the function? */
+static inline bool
+compat_may_execute(Oid function)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ProcedureRelationId, function, GetUserId(),
+						   ACL_EXECUTE) == ACLCHECK_OK;
+#else
+	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
 #endif
 }
 

@@ -107,6 +107,8 @@ read_entry(TupleTableSlot *row, const Relations *relations, Entry *entry)
 	entry->expires_at = isnull[ENTRY_EXPIRES_AT] ? DT_NOEND :
 		DatumGetTimestampTz(values[ENTRY_EXPIRES_AT]);
 	entry->generation = DatumGetInt32(values[ENTRY_GENERATION]);
+	entry->counted = !isnull[ENTRY_CAPACITY];
+	entry->capacity = entry->counted ? DatumGetInt64(values[ENTRY_CAPACITY]) : 0;
 	entry->remembered = true;
 	entry->memory_key = DatumGetInt64(values[ENTRY_MEMORY_KEY]);
 	entry->remaining = DatumGetInt64(values[ENTRY_REMAINING]);
@@ -210,6 +212,26 @@ entries_has_ref(Store *store, Snapshot snapshot, int64 pool_id,
 			!row->tts_isnull[ENTRY_REF] &&
 			DatumGetInt64(row->tts_values[ENTRY_POOL_ID]) == pool_id &&
 			rule_same_text(ref, DatumGetTextPP(row->tts_values[ENTRY_REF]));
+	probe_end(&probe);
+	return found;
+}
+
+/* Finds the entry by which a lease with this end began. */
+bool
+entries_find_lease(Store *store, Snapshot snapshot, int64 pool_id,
+				   TimestampTz lease_end, Entry *entry)
+{
+	bool		found = false;
+	Probe		probe;
+
+	begin_memory_probe(store, snapshot, rule_lease_key(pool_id, lease_end),
+					   &probe);
+	while (!found && probe_next(&probe))
+	{
+		read_entry(store->ledger.row, &store->relations, entry);
+		found = entry->event == EVENT_GENERATION &&
+			entry->pool_id == pool_id && entry->expires_at == lease_end;
+	}
 	probe_end(&probe);
 	return found;
 }

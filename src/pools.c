@@ -58,6 +58,16 @@ pool_init(Pool *pool, text *tenant, text *key)
 	pool->key = key;
 }
 
+/* Error 42704 for a pool that does not exist, with a way out or NULL. */
+void
+pool_raise_unknown(const text *key, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("pool \"%s\" does not exist", text_to_cstring(key)),
+			 hint == NULL ? 0 : errhint("%s", hint)));
+}
+
 static void
 read_pool(TupleTableSlot *row, Pool *pool)
 {

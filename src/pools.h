@@ -39,6 +39,7 @@ typedef struct Pool
 } Pool;
 
 extern void pool_init(Pool *pool, text *tenant, text *key);
+extern void pool_raise_unknown(const text *key, const char *hint);
 extern bool pools_find(Store *store, Snapshot snapshot, const text *key,
 					   Pool *pool);
 extern bool pools_find_id(Store *store, Snapshot snapshot, int64 id,

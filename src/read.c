@@ -33,7 +33,6 @@ SQL_FUNCTION(hold_available_many);
 SQL_FUNCTION(hold_count);
 SQL_FUNCTION(hold_get);
 SQL_FUNCTION(hold_units);
-SQL_FUNCTION(hold_check_key);
 
 /* Finds the pool, or what a class would make of that name. */
 static bool
@@ -55,9 +54,7 @@ static void
 require_pool(Store *store, text *key, Pool *pool)
 {
 	if (!find_pool(store, key, pool))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("pool \"%s\" does not exist", text_to_cstring(key))));
+		pool_raise_unknown(key, NULL);
 }
 
 /*
@@ -74,11 +71,14 @@ hold_available(PG_FUNCTION_ARGS)
 	Pool		pool;
 	int64		available;
 	bool		known;
+	bool		exists;
 
 	store_open_for_reading(&store, fcinfo);
 	require_pool(&store, key, &pool);
 	known = source_available(&store, GetActiveSnapshot(), &pool,
-							 session_clock(), &available);
+							 session_clock(), &available, &exists);
+	if (!exists)
+		pool_raise_unknown(key, NULL);
 	store_close(&store);
 	if (!known)
 		PG_RETURN_NULL();
@@ -109,14 +109,13 @@ add_availability(FunctionCallInfo fcinfo, Store *store, text *key,
 	bool		found = find_pool(store, key, &pool);
 	Datum		values[4];
 	bool		isnull[4] = {false, true, true, true};
+	int64		available = 0;
+	bool		known = found && source_available(store, snapshot, &pool, clock,
+												  &available, &found);
 
 	values[0] = PointerGetDatum(key);
 	if (found)
 	{
-		int64		available;
-		bool		known = source_available(store, snapshot, &pool, clock,
-											 &available);
-
 		put_units(&values[1], &isnull[1], known, available);
 		put_units(&values[2], &isnull[2], true,
 				  vacancy_held(store, snapshot, &pool, clock));
@@ -262,17 +261,4 @@ Datum
 hold_units(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_NUMERIC(rule_numeric(PG_GETARG_INT64(0)));
-}
-
-/*
- * hold_check_key(key text, what text) returns void
- *
- * Errors 22004 and 22023 unless the key could be a token or a pool's name.
- */
-Datum
-hold_check_key(PG_FUNCTION_ARGS)
-{
-	(void) argument_key(fcinfo, 0,
-						text_to_cstring(argument_text(fcinfo, 1, "what")));
-	PG_RETURN_VOID();
 }

@@ -16,6 +16,7 @@
 
 #include "access/genam.h"
 #include "catalog/pg_enum.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
@@ -113,6 +114,25 @@ find_type(Oid schema, const char *name)
 	return type;
 }
 
+/* Finds a function without arguments. */
+static Oid
+find_function(Oid schema, const char *name)
+{
+	oidvector  *no_arguments = buildoidvector(NULL, 0);
+	Oid			function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+										   CStringGetDatum(name),
+										   PointerGetDatum(no_arguments),
+										   ObjectIdGetDatum(schema));
+
+	if (!OidIsValid(function))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("function \"%s\" of extension \"%s\" is missing",
+						name, "hold_ledger"),
+				 errhint("Update the extension with ALTER EXTENSION hold_ledger UPDATE.")));
+	return function;
+}
+
 /* Fills in the identifiers of an enum's values, in the order of the labels. */
 static void
 find_labels(Oid schema, const char *type_name, const char *const *labels,
@@ -148,6 +168,7 @@ relations_of_function(FunctionCallInfo fcinfo)
 	for (int i = 0; i < NUM_INDEXES; i++)
 		found.indexes[i] = find_relation(schema, index_names[i]);
 	found.ids = find_relation(schema, "hold_ids");
+	found.see_tokens = find_function(schema, "hold_see_tokens");
 	found.line_type = find_type(schema, "hold_line");
 	find_labels(schema, "hold_outcome", outcome_labels, NUM_OUTCOMES,
 				found.outcomes);

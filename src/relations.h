@@ -80,6 +80,7 @@ typedef struct Relations
 	Oid			indexes[NUM_INDEXES];
 	Oid			ids;			/* the sequence that numbers pools and classes */
 	Oid			line_type;		/* hold_line */
+	Oid			see_tokens;		/* who may execute this sees tokens */
 	Oid			outcomes[NUM_OUTCOMES];
 	Oid			events[NUM_EVENTS];
 } Relations;

@@ -126,7 +126,7 @@ hold_repair(PG_FUNCTION_ARGS)
 	int64		repaired;
 
 	SPI_connect();
-	store_open_for_writing(&store, fcinfo);
+	store_open_for_upkeep(&store, fcinfo);
 	repaired = repair_pools(&store);
 	store_close_after_writing(&store);
 	SPI_finish();

@@ -137,6 +137,15 @@ rule_add(int64 a, int64 b)
 	return sum;
 }
 
+/* Subtracts what is promised; further below zero than can be told is far. */
+int64
+rule_less(int64 a, int64 b)
+{
+	int64		difference;
+
+	return pg_sub_s64_overflow(a, b, &difference) ? PG_INT64_MIN : difference;
+}
+
 /*
  * Turns a time to live into microseconds of elapsed time: a day is 24 hours.
  * Error 22023 if it has months, is not above zero or passes the limit.
@@ -212,6 +221,21 @@ rule_ref_key(int64 pool_id, const text *ref)
 	return (int64) hash_bytes_portably(HASH_SEED ^ (uint64) pool_id,
 									   VARDATA_ANY(ref),
 									   VARSIZE_ANY_EXHDR(ref));
+}
+
+/* The key under which the beginning of a pool's lease is found by its end. */
+int64
+rule_lease_key(int64 pool_id, TimestampTz lease_end)
+{
+	uint64		hash = HASH_SEED ^ (uint64) pool_id;
+
+	for (int shift = 0; shift < 64; shift += 8)
+	{
+		char		byte = (char) (lease_end >> shift);
+
+		hash = hash_bytes_portably(hash, &byte, 1);
+	}
+	return (int64) hash;
 }
 
 /* Compares byte by byte, as the keys' collation "C" does. */

@@ -36,9 +36,11 @@ extern int64 rule_units(Numeric quantity, const char *what,
 						QuantityRange range);
 extern Numeric rule_numeric(int64 units);
 extern int64 rule_add(int64 a, int64 b);
+extern int64 rule_less(int64 a, int64 b);
 extern int64 rule_ttl(const Interval *ttl, double max_seconds);
 extern bool rule_is_live(TimestampTz expires_at, TimestampTz clock);
 extern int64 rule_token_key(const text *tenant, const text *token);
+extern int64 rule_lease_key(int64 pool_id, TimestampTz lease_end);
 extern int64 rule_ref_key(int64 pool_id, const text *ref);
 extern bool rule_same_text(const text *a, const text *b);
 extern int	rule_compare_text(const text *a, const text *b);

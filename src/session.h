@@ -14,6 +14,7 @@
 
 extern TimestampTz session_clock(void);
 extern text *session_tenant(void);
+extern text *session_tenant_if_any(void);
 extern text *session_actor(void);
 
 #endif							/* HOLD_SESSION_H */

@@ -177,8 +177,10 @@ lapsed_fits(Attempt *attempt, Snapshot snapshot, const Standing *standing,
 	text	   *source = source_of_pool(attempt->store, snapshot, pool);
 	bool		told = source == NULL || attempt->locked;
 
-	if (source != NULL && told)
-		source_limit(attempt->store, source, pool, demand);
+	*vacancy = NULL;
+	if (source != NULL && told &&
+		!source_limit(attempt->store, source, pool, demand))
+		return false;
 	attempt->needs_locks |= !told;
 	*vacancy = vacancy_for(attempt->store, snapshot, pool, standing->hold,
 						   demand, attempt->clock);

@@ -53,15 +53,15 @@ refuse_function(Oid function, const char *reason)
 }
 
 /*
- * Returns the name under which the function is kept.  Error 42883 if there is
- * none, 22023 if it is of another kind, 42501 if the caller is no member of
- * the role that owns it.
+ * Checks that the function can tell a capacity, and returns its owner.  Error
+ * 42883 if there is none, 22023 if it is of another kind.
  */
-text *
-source_name(Oid function)
+static Oid
+check_function(Oid function)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	Form_pg_proc form;
+	Oid			owner;
 
 	if (!HeapTupleIsValid(tuple))
 		ereport(ERROR,
@@ -76,26 +76,24 @@ source_name(Oid function)
 		refuse_function(function, "does not return numeric");
 	if (form->provolatile == PROVOLATILE_VOLATILE)
 		refuse_function(function, "is VOLATILE");
-	if (!has_privs_of_role(GetUserId(), form->proowner))
+	owner = form->proowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/*
+ * Returns the name under which the function is kept.  Errors as above, and
+ * 42501 if the caller is no member of the role that owns it.
+ */
+text *
+source_name(Oid function)
+{
+	if (!has_privs_of_role(GetUserId(), check_function(function)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be a member of the role that owns function %s",
 						format_procedure(function))));
-	ReleaseSysCache(tuple);
 	return cstring_to_text(format_procedure_qualified(function));
-}
-
-static Oid
-function_owner(Oid function)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
-	ReleaseSysCache(tuple);
-	return owner;
 }
 
 /* Calls the function by the active snapshot; NULL for NULL. */
@@ -144,7 +142,7 @@ call_restricted(Oid function, text *pool)
 	Numeric		result;
 
 	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(function_owner(function),
+	SetUserIdAndSecContext(check_function(function),
 						   context | SECURITY_RESTRICTED_OPERATION);
 	nest_level = NewGUCNestLevel();
 	(void) set_config_option("search_path", "pg_catalog, pg_temp",
@@ -156,19 +154,15 @@ call_restricted(Oid function, text *pool)
 	return result;
 }
 
-static int64
-ask_function(Oid function, const Pool *pool)
+/* What the function says in units; false if it knows no such pool. */
+static bool
+ask_function(Oid function, const Pool *pool, int64 *units)
 {
 	Numeric		answer = call_restricted(function, pool->key);
 
-	if (answer == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("pool \"%s\" does not exist",
-						text_to_cstring(pool->key)),
-				 errdetail("Function %s knows no such pool.",
-						   format_procedure(function))));
-	return rule_units(answer, "capacity", QUANTITY_ANY);
+	*units = answer == NULL ? 0 :
+		rule_units(answer, "capacity", QUANTITY_ANY);
+	return answer != NULL;
 }
 
 static void
@@ -186,16 +180,17 @@ refuse_serializable(const Pool *pool)
 
 /* With one snapshot, what is committed now must say the same. */
 static void
-require_same_answer(Oid function, const Pool *pool, int64 answer)
+require_same_answer(Oid function, const Pool *pool, bool known, int64 answer)
 {
 	int64		latest;
+	bool		same;
 
 	if (!store_has_one_snapshot())
 		return;
 	(void) store_look_at_latest();
-	latest = ask_function(function, pool);
+	same = ask_function(function, pool, &latest) == known && latest == answer;
 	store_look_away();
-	if (latest != answer)
+	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("could not serialize access due to concurrent update")));
@@ -203,45 +198,51 @@ require_same_answer(Oid function, const Pool *pool, int64 answer)
 
 /*
  * Asks the function what live holds may take together, and limits the demand
- * to it, as a budget does.  Errors: 42883 if the function is gone, 42704 if
- * it knows no such pool, 0A000 at SERIALIZABLE.
+ * to it, as a budget does; false if it knows no such pool.  Errors: 42883 if
+ * the function is gone, 22023 if it is of another kind now, 0A000 at
+ * SERIALIZABLE.
  */
-void
+bool
 source_limit(Store *store, const text *source, const Pool *pool,
 			 Demand *demand)
 {
 	Oid			function;
 	int64		answer;
+	bool		known;
 
 	refuse_serializable(pool);
 	function = DatumGetObjectId(DirectFunctionCall1(regprocedurein,
 													CStringGetDatum(text_to_cstring(source))));
-	answer = ask_function(function, pool);
-	require_same_answer(function, pool, answer);
+	known = ask_function(function, pool, &answer);
+	require_same_answer(function, pool, known, answer);
 	demand->budget = demand->budgeted ? Min(demand->budget, answer) : answer;
 	demand->budgeted = true;
+	return known;
 }
 
 /*
  * What a new claim could have of the pool; false where nobody says how much
- * there is.
+ * there is.  *exists tells whether the function, if any, knows the pool.
  */
 bool
 source_available(Store *store, Snapshot snapshot, const Pool *pool,
-				 TimestampTz clock, int64 *available)
+				 TimestampTz clock, int64 *available, bool *exists)
 {
 	text	   *source;
 	Demand		demand = {0};
 
+	*exists = true;
 	*available = vacancy_available(store, snapshot, pool, clock);
 	if (pool->counted)
 		return true;
 	source = source_of_pool(store, snapshot, pool);
 	if (source == NULL)
 		return false;
-	source_limit(store, source, pool, &demand);
-	*available = Max(demand.budget -
-					 vacancy_held(store, snapshot, pool, clock), 0);
+	*exists = source_limit(store, source, pool, &demand);
+	if (!*exists)
+		return false;
+	*available = Max(rule_less(demand.budget,
+							   vacancy_held(store, snapshot, pool, clock)), 0);
 	if (pool->closed || !rule_is_live(pool->lease_end, clock))
 		*available = 0;
 	return true;

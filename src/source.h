@@ -19,8 +19,8 @@ extern text *source_of_pool(Store *store, Snapshot snapshot,
 extern text *source_name(Oid function);
 extern bool source_available(Store *store, Snapshot snapshot,
 							 const Pool *pool, TimestampTz clock,
-							 int64 *available);
-extern void source_limit(Store *store, const text *source, const Pool *pool,
+							 int64 *available, bool *exists);
+extern bool source_limit(Store *store, const text *source, const Pool *pool,
 						 Demand *demand);
 
 #endif							/* HOLD_SOURCE_H */

@@ -42,7 +42,8 @@ require_open_house(void)
 }
 
 static void
-open_tables(Store *store, FunctionCallInfo fcinfo, LOCKMODE lockmode)
+open_tables(Store *store, FunctionCallInfo fcinfo, LOCKMODE lockmode,
+			text *tenant)
 {
 	require_open_house();
 	for (;;)
@@ -59,7 +60,7 @@ open_tables(Store *store, FunctionCallInfo fcinfo, LOCKMODE lockmode)
 			break;
 		store_close(store);
 	}
-	store->tenant = session_tenant();
+	store->tenant = tenant;
 }
 
 /*
@@ -86,23 +87,37 @@ store_refuse_publication(Table *table)
 void
 store_open_for_reading(Store *store, FunctionCallInfo fcinfo)
 {
-	open_tables(store, fcinfo, AccessShareLock);
+	open_tables(store, fcinfo, AccessShareLock, session_tenant());
 }
 
 /*
  * Opens the tables for a call that may write.  Error 25006 in a read-only
  * transaction or on a standby, 55000 under an unfit publication.
  */
-void
-store_open_for_writing(Store *store, FunctionCallInfo fcinfo)
+static void
+open_for_writing(Store *store, FunctionCallInfo fcinfo, text *tenant)
 {
 	const char *name = get_func_name(fcinfo->flinfo->fn_oid);
 
 	PreventCommandIfReadOnly(name);
 	PreventCommandIfParallelMode(name);
-	open_tables(store, fcinfo, RowExclusiveLock);
+	open_tables(store, fcinfo, RowExclusiveLock, tenant);
 	store_refuse_publication(&store->pools);
 	store_refuse_publication(&store->holds);
+}
+
+/* The same for a verb.  Error 55000 also without a tenant that is required. */
+void
+store_open_for_writing(Store *store, FunctionCallInfo fcinfo)
+{
+	open_for_writing(store, fcinfo, session_tenant());
+}
+
+/* The same for upkeep, which works across tenants. */
+void
+store_open_for_upkeep(Store *store, FunctionCallInfo fcinfo)
+{
+	open_for_writing(store, fcinfo, session_tenant_if_any());
 }
 
 /*

@@ -26,6 +26,7 @@ typedef struct Store
 extern void store_forbid_opening(bool forbidden);
 extern void store_open_for_reading(Store *store, FunctionCallInfo fcinfo);
 extern void store_open_for_writing(Store *store, FunctionCallInfo fcinfo);
+extern void store_open_for_upkeep(Store *store, FunctionCallInfo fcinfo);
 extern void store_refuse_publication(Table *table);
 extern void store_prepare_to_write(Store *store);
 extern void store_close(Store *store);

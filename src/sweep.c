@@ -158,7 +158,7 @@ sweep_once(FunctionCallInfo fcinfo, int64 batch)
 	Store		store;
 	int64		swept;
 
-	store_open_for_writing(&store, fcinfo);
+	store_open_for_upkeep(&store, fcinfo);
 	swept = batch == 0 ? 0 : sweep_batch(&store, batch);
 	store_close_after_writing(&store);
 	return swept;

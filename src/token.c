@@ -72,11 +72,8 @@ token_require_pool(const TokenRequest *request, List *standings)
 	if (request->pool == NULL ||
 		((Standing *) linitial(standings))->pool.id != 0)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("pool \"%s\" does not exist",
-					text_to_cstring(request->pool)),
-			 errhint("Leave the pool out to settle all holds of the token.")));
+	pool_raise_unknown(request->pool,
+					   "Leave the pool out to settle all holds of the token.");
 }
 
 /* Was the token ever seen there? */

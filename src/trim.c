@@ -150,7 +150,7 @@ hold_trim(PG_FUNCTION_ARGS)
 	int64		removed;
 
 	SPI_connect();
-	store_open_for_writing(&store, fcinfo);
+	store_open_for_upkeep(&store, fcinfo);
 	store_refuse_publication(&store.ledger);
 	removed = batch == 0 ? 0 : trim_ledger(&store, before, batch);
 	store_close_after_writing(&store);

@@ -35,10 +35,11 @@ start_vacancy(Vacancy *vacancy, const Pool *pool, const Hold *own,
 	vacancy->limited = pool->counted || demand->budgeted;
 	vacancy->could_have = PG_INT64_MAX;
 	if (pool->counted)
-		vacancy->could_have = pool->capacity - pool->held - pool->consumed;
+		vacancy->could_have = rule_less(rule_less(pool->capacity, pool->held),
+										pool->consumed);
 	if (demand->budgeted)
 		vacancy->could_have = Min(vacancy->could_have,
-								  demand->budget - pool->held);
+								  rule_less(demand->budget, pool->held));
 	if (vacancy->limited && own != NULL && counts(pool, own->generation))
 		vacancy->could_have += own->qty;
 	vacancy->next_expiry = pool->next_expiry;
@@ -143,6 +144,6 @@ vacancy_available(Store *store, Snapshot snapshot, const Pool *pool,
 {
 	if (pool->closed || !rule_is_live(pool->lease_end, clock))
 		return 0;
-	return Max(pool->capacity - pool->consumed -
-			   vacancy_held(store, snapshot, pool, clock), 0);
+	return Max(rule_less(rule_less(pool->capacity, pool->consumed),
+						 vacancy_held(store, snapshot, pool, clock)), 0);
 }
