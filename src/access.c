@@ -161,6 +161,21 @@ row_is_ours(TupleTableSlot *row)
 	return TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin));
 }
 
+/*
+ * Finds the newest version of a row of any table that the snapshot shows,
+ * from an older one; false if the row is gone.
+ */
+bool
+row_find_newest(Relation rel, ItemPointer tid, Snapshot snapshot,
+				TupleTableSlot *slot)
+{
+	TableScanDesc scan = table_beginscan_tid(rel, snapshot);
+
+	table_tuple_get_latest_tid(scan, tid);
+	table_endscan(scan);
+	return table_tuple_fetch_row_version(rel, tid, snapshot, slot);
+}
+
 /* Is this version of the row the one that the snapshot shows? */
 bool
 row_is_current(Table *table, ItemPointer tid, Snapshot snapshot)

@@ -223,7 +223,7 @@ change_return(Change *change, const Hold *held, const Entry *consumed,
 	Hold		past = {0};
 	Hold	   *after;
 
-	past.expires_at = consumed->expires_at;
+	past.expires_at = held == NULL ? consumed->expires_at : held->expires_at;
 	past.held_since = consumed->held_since;
 	past.version = consumed->version;
 	past.generation = consumed->generation;

@@ -8,7 +8,9 @@
  */
 #include "postgres.h"
 
+#include "access.h"
 #include "access/tableam.h"
+#include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "compat.h"
 #include "executor/spi.h"
@@ -16,9 +18,9 @@
 #include "standing.h"
 #include "store.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 
 SQL_FUNCTION(hold_require_consumed);
 
@@ -71,6 +73,8 @@ column_text(TriggerData *trigger, TupleTableSlot *slot, int column)
 
 	if (isnull)
 		return NULL;
+	if (type == BPCHAROID)		/* its blanks at the end mean nothing */
+		value = DirectFunctionCall1(rtrim1, value);
 	getTypeOutputInfo(type, &output, &varlena);
 	return cstring_to_text(OidOutputFunctionCall(output, value));
 }
@@ -95,12 +99,23 @@ new_row(TriggerData *trigger)
 		trigger->tg_newslot : trigger->tg_trigslot;
 }
 
-/* Is the row that fired still there, not updated or deleted since? */
+/*
+ * Does the row still have this token, in its newest version?  It can have been
+ * updated since, and what became of it counts; or it is gone.
+ */
 static bool
-row_is_there(TriggerData *trigger)
+row_has_token(TriggerData *trigger, int column, const text *token)
 {
-	return table_tuple_satisfies_snapshot(trigger->tg_relation,
-										  new_row(trigger), SnapshotSelf);
+	Relation	rel = trigger->tg_relation;
+	ItemPointerData tid = new_row(trigger)->tts_tid;
+	TupleTableSlot *newest = table_slot_create(rel, NULL);
+	text	   *its_token = NULL;
+
+	if (row_find_newest(rel, &tid, store_look(), newest))
+		its_token = column_text(trigger, newest, column);
+	store_look_away();
+	ExecDropSingleTupleTableSlot(newest);
+	return its_token != NULL && rule_same_text(its_token, token);
 }
 
 /* What this transaction consumed for the token in a pool, net of returns. */
@@ -144,7 +159,8 @@ is_consumed_by_us(Store *store, const text *token)
  * For CREATE CONSTRAINT TRIGGER ... AFTER INSERT OR UPDATE ... DEFERRABLE
  * INITIALLY DEFERRED FOR EACH ROW.  Error 23514 unless the row's token was
  * consumed in the same transaction.  NULL passes, and so does a row that is
- * gone by then or whose token did not change.  Reads only; takes no row lock.
+ * gone by then or whose token did not change.  What is returned after the
+ * check is not seen by it.  Reads only; takes no row lock.
  */
 Datum
 hold_require_consumed(PG_FUNCTION_ARGS)
@@ -159,7 +175,7 @@ hold_require_consumed(PG_FUNCTION_ARGS)
 	column = token_column(trigger);
 	token = column_text(trigger, new_row(trigger), column);
 	if (token == NULL || token_is_unchanged(trigger, column, token) ||
-		!row_is_there(trigger))
+		!row_has_token(trigger, column, token))
 		return PointerGetDatum(NULL);
 
 	store_open_for_reading(&store, fcinfo);

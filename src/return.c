@@ -10,6 +10,7 @@
 #include "answers.h"
 #include "arguments.h"
 #include "compat.h"
+#include "rules.h"
 #include "token.h"
 
 SQL_FUNCTION(hold_return);
@@ -23,7 +24,7 @@ typedef struct ReturnRequest
 } ReturnRequest;
 
 static void
-say_returned(Standing *standing, TimestampTz at, int64 refunded)
+say_returned(Standing *standing, TimestampTz at, int64 refunded, int64 held)
 {
 	Figures    *figures = &standing->figures;
 	const Entry *consumed = standing_last_consumption(standing);
@@ -31,8 +32,8 @@ say_returned(Standing *standing, TimestampTz at, int64 refunded)
 	standing->outcome = OUTCOME_RETURNED;
 	figures->at = at;
 	figures->refunded = refunded;
-	figures->before = standing->hold == NULL ? 0 : standing->hold->qty;
-	figures->held = figures->before;
+	figures->before = held;
+	figures->held = held;
 	figures->payload = consumed->payload;
 	figures->reserved = consumed->reserved;
 	figures->reservation_id = consumed->reservation_id;
@@ -51,7 +52,9 @@ return_units(Standing *standing, const ReturnRequest *request,
 										request->note.ref);
 	if (first != NULL)
 	{
-		say_returned(standing, first->at, first->qty);
+		say_returned(standing, first->at, first->qty,
+					 rule_is_live(first->expires_at, first->at) ?
+					 first->remaining : 0);
 		return;
 	}
 	if (request->partial)
@@ -63,7 +66,8 @@ return_units(Standing *standing, const ReturnRequest *request,
 					  standing_last_consumption(standing), qty,
 					  &request->note);
 	}
-	say_returned(standing, clock, qty);
+	say_returned(standing, clock, qty,
+				 standing_is_live(standing, clock) ? standing->hold->qty : 0);
 }
 
 static void

@@ -13,6 +13,7 @@
 #include "token.h"
 
 #include "answers.h"
+#include "classes.h"
 #include "rules.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -23,13 +24,16 @@ find_in_pool(Store *store, Snapshot snapshot, const TokenRequest *request)
 {
 	Standing   *standing = palloc0(sizeof(Standing));
 	Hold	   *hold = palloc(sizeof(Hold));
+	PoolClass	class;
 
-	if (!pools_find(store, snapshot, request->pool, &standing->pool) ||
-		standing->pool.retired)
+	if (!pools_find(store, snapshot, request->pool, &standing->pool))
 	{
-		standing->pool.id = 0;
-		return standing;
+		pool_init(&standing->pool, store->tenant, request->pool);
+		standing->pool.retired = !classes_find_for_pool(store, snapshot,
+														request->pool, &class);
 	}
+	if (standing->pool.id == 0 || standing->pool.retired)
+		return standing;
 	if (holds_find(store, snapshot, request->token, standing->pool.id, hold))
 		standing->hold = hold;
 	standing->entries = entries_of_token(store, snapshot, request->token,
@@ -70,7 +74,7 @@ void
 token_require_pool(const TokenRequest *request, List *standings)
 {
 	if (request->pool == NULL ||
-		((Standing *) linitial(standings))->pool.id != 0)
+		!((Standing *) linitial(standings))->pool.retired)
 		return;
 	pool_raise_unknown(request->pool,
 					   "Leave the pool out to settle all holds of the token.");
