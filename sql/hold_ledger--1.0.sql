@@ -208,6 +208,7 @@ CREATE TABLE @extschema@.hold_ledger (
 	expires_at timestamptz,
 	memory_key bigint,
 	remaining bigint,
+	taken bigint,
 	held_since timestamptz,
 	reservation_id bigint,
 	room_id bigint,
@@ -239,6 +240,7 @@ COMMENT ON COLUMN @extschema@.hold_ledger.capacity IS 'capacity after it; NULL: 
 COMMENT ON COLUMN @extschema@.hold_ledger.expires_at IS 'deadline of the hold, or end of the lease';
 COMMENT ON COLUMN @extschema@.hold_ledger.memory_key IS 'by which later questions find it';
 COMMENT ON COLUMN @extschema@.hold_ledger.remaining IS 'what the token still held after it';
+COMMENT ON COLUMN @extschema@.hold_ledger.taken IS 'what the token had consumed by then and not returned';
 COMMENT ON COLUMN @extschema@.hold_ledger.held_since IS 'when the claim was granted';
 COMMENT ON COLUMN @extschema@.hold_ledger.version IS 'version of the hold';
 COMMENT ON COLUMN @extschema@.hold_ledger.actor IS 'role that acted: that of SET ROLE, or the login';

@@ -79,16 +79,21 @@ add_hold_entry(Change *change, HoldEvent event, int64 qty, const Hold *hold)
 	return entry;
 }
 
-/* The same for an entry that a later question about the token will find. */
+/*
+ * The same for an entry that a later question about the token will find.  It
+ * tells what the token holds and has taken by then, whatever becomes of older
+ * entries.
+ */
 static Entry *
 add_memory(Change *change, HoldEvent event, int64 qty, const Hold *hold,
-		   int64 remaining)
+		   int64 remaining, int64 taken)
 {
 	Entry	   *entry = add_hold_entry(change, event, qty, hold);
 
 	entry->remembered = true;
 	entry->memory_key = rule_token_key(change->pool.tenant, hold->token);
 	entry->remaining = remaining;
+	entry->taken = taken;
 	entry->held_since = hold->held_since;
 	entry->version = hold->version;
 	return entry;
@@ -113,7 +118,7 @@ void
 change_expire(Change *change, const Hold *hold)
 {
 	add_held(change, hold, -hold->qty);
-	add_memory(change, EVENT_EXPIRED, hold->qty, hold, 0);
+	add_memory(change, EVENT_EXPIRED, hold->qty, hold, 0, hold->consumed);
 	change->ended = lappend(change->ended, (void *) hold);
 }
 
@@ -174,12 +179,14 @@ change_consume(Change *change, const Hold *hold, int64 qty, bool final,
 	if (final && rest > 0)
 	{
 		add_held(change, hold, -rest);
-		add_note(add_memory(change, EVENT_RELEASED, rest, hold, qty), note);
+		add_note(add_memory(change, EVENT_RELEASED, rest, hold, qty,
+							hold->consumed), note);
 		rest = 0;
 	}
 	add_held(change, hold, -qty);
 	add_consumed(change, hold, qty);
-	add_note(add_memory(change, EVENT_CONSUMED, qty, hold, rest), note);
+	add_note(add_memory(change, EVENT_CONSUMED, qty, hold, rest,
+						rule_add(hold->consumed, qty)), note);
 
 	*after = *hold;
 	after->qty = rest;
@@ -209,34 +216,35 @@ change_consume_late(Change *change, const Hold *hold, int64 qty,
 	add_hold_entry(change, EVENT_GRANTED, qty, revived);
 	add_held(change, revived, -qty);
 	add_consumed(change, revived, qty);
-	add_note(add_memory(change, EVENT_CONSUMED, qty, revived, 0), note);
+	add_note(add_memory(change, EVENT_CONSUMED, qty, revived, 0,
+						rule_add(hold->consumed, qty)), note);
 }
 
 /*
- * Puts consumed units back.  "held" is what the token still holds there, or
- * NULL; "consumed" the entry by which it consumed last.
+ * Puts units back of the "taken" ones.  "held" is what the token still holds
+ * there, or NULL; "last" the newest entry that tells of what it took.
  */
 void
-change_return(Change *change, const Hold *held, const Entry *consumed,
-			  int64 qty, const Note *note)
+change_return(Change *change, const Hold *held, const Entry *last,
+			  int64 taken, int64 qty, const Note *note)
 {
 	Hold		past = {0};
 	Hold	   *after;
 
-	past.expires_at = held == NULL ? consumed->expires_at : held->expires_at;
-	past.held_since = consumed->held_since;
-	past.version = consumed->version;
-	past.generation = consumed->generation;
-	past.token = consumed->token;
-	past.payload = consumed->payload;
+	past.expires_at = held == NULL ? last->expires_at : held->expires_at;
+	past.held_since = last->held_since;
+	past.version = last->version;
+	past.generation = last->generation;
+	past.token = last->token;
+	past.payload = last->payload;
 	add_consumed(change, &past, -qty);
 	add_note(add_memory(change, EVENT_RETURNED, qty, &past,
-						held == NULL ? 0 : held->qty), note);
+						held == NULL ? 0 : held->qty, taken - qty), note);
 	if (held == NULL)
 		return;
 	after = palloc(sizeof(Hold));
 	*after = *held;
-	after->consumed -= qty;
+	after->consumed = taken - qty;
 	change->rewritten = lappend(change->rewritten, after);
 }
 
@@ -245,7 +253,7 @@ void
 change_release(Change *change, const Hold *hold)
 {
 	add_held(change, hold, -hold->qty);
-	add_memory(change, EVENT_RELEASED, hold->qty, hold, 0);
+	add_memory(change, EVENT_RELEASED, hold->qty, hold, 0, hold->consumed);
 	change->ended = lappend(change->ended, (void *) hold);
 }
 

@@ -48,8 +48,8 @@ extern void change_consume(Change *change, const Hold *hold, int64 qty,
 						   bool final, const Note *note);
 extern void change_consume_late(Change *change, const Hold *hold, int64 qty,
 								const Note *note);
-extern void change_return(Change *change, const Hold *held,
-						  const Entry *consumed, int64 qty, const Note *note);
+extern void change_return(Change *change, const Hold *held, const Entry *last,
+						  int64 taken, int64 qty, const Note *note);
 extern void change_release(Change *change, const Hold *hold);
 extern void change_generation(Change *change, int64 capacity,
 							  TimestampTz lease_end);

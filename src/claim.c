@@ -151,9 +151,7 @@ judge_claim(const Claim *claim)
 	const Standing *standing = &claim->standing;
 	const Pool *pool = &standing->pool;
 
-	if (!claim->live && (standing_taken(standing) > 0 ||
-						 (standing->hold != NULL &&
-						  standing->hold->consumed > 0)))
+	if (!claim->live && standing_taken(standing) > 0)
 		return OUTCOME_ALREADY_CONSUMED;
 	if (claim->unknown)
 		return judge_fit(claim, OUTCOME_GRANTED);

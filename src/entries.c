@@ -31,6 +31,7 @@ enum
 	ENTRY_EXPIRES_AT,
 	ENTRY_MEMORY_KEY,
 	ENTRY_REMAINING,
+	ENTRY_TAKEN,
 	ENTRY_HELD_SINCE,
 	ENTRY_RESERVATION_ID,
 	ENTRY_ROOM_ID,
@@ -50,10 +51,12 @@ fill_memory(TupleTableSlot *row, const Entry *entry)
 
 	values[ENTRY_MEMORY_KEY] = Int64GetDatum(entry->memory_key);
 	values[ENTRY_REMAINING] = Int64GetDatum(entry->remaining);
+	values[ENTRY_TAKEN] = Int64GetDatum(entry->taken);
 	values[ENTRY_HELD_SINCE] = TimestampTzGetDatum(entry->held_since);
 	values[ENTRY_VERSION] = Int32GetDatum(entry->version);
 	isnull[ENTRY_MEMORY_KEY] = !entry->remembered;
 	isnull[ENTRY_REMAINING] = !entry->remembered;
+	isnull[ENTRY_TAKEN] = !entry->remembered;
 	isnull[ENTRY_HELD_SINCE] = !entry->remembered;
 	isnull[ENTRY_VERSION] = !entry->remembered;
 }
@@ -112,6 +115,7 @@ read_entry(TupleTableSlot *row, const Relations *relations, Entry *entry)
 	entry->remembered = true;
 	entry->memory_key = DatumGetInt64(values[ENTRY_MEMORY_KEY]);
 	entry->remaining = DatumGetInt64(values[ENTRY_REMAINING]);
+	entry->taken = DatumGetInt64(values[ENTRY_TAKEN]);
 	entry->held_since = DatumGetTimestampTz(values[ENTRY_HELD_SINCE]);
 	entry->version = DatumGetInt32(values[ENTRY_VERSION]);
 	if (!isnull[ENTRY_TOKEN])

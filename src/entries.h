@@ -33,6 +33,7 @@ typedef struct Entry
 	bool		remembered;		/* found again by its key; then: */
 	int64		memory_key;
 	int64		remaining;		/* what the token still holds after it */
+	int64		taken;			/* what it has consumed and not returned */
 	TimestampTz held_since;
 	int32		version;
 	text	   *actor;

@@ -63,8 +63,8 @@ return_units(Standing *standing, const ReturnRequest *request,
 	{
 		standing->change = change_begin(&standing->pool, clock);
 		change_return(standing->change, standing->hold,
-					  standing_last_consumption(standing), qty,
-					  &request->note);
+					  standing_last_consumption(standing),
+					  standing_taken(standing), qty, &request->note);
 	}
 	say_returned(standing, clock, qty,
 				 standing_is_live(standing, clock) ? standing->hold->qty : 0);

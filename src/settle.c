@@ -97,6 +97,7 @@ held_or_lapsed(const Standing *standing)
 	hold = palloc0(sizeof(Hold));
 	hold->pool_id = entry->pool_id;
 	hold->qty = entry->qty;
+	hold->consumed = entry->taken;
 	hold->expires_at = entry->expires_at;
 	hold->held_since = entry->held_since;
 	hold->version = entry->version;

@@ -120,7 +120,10 @@ standing_state(const Standing *standing, TimestampTz clock)
 	}
 }
 
-/* The newest entry by which the token consumed, or NULL. */
+/*
+ * The newest entry that tells of what the token took: of a consumption, or if
+ * that has been trimmed, of what came after it.  NULL if it never took any.
+ */
 const Entry *
 standing_last_consumption(const Standing *standing)
 {
@@ -129,8 +132,11 @@ standing_last_consumption(const Standing *standing)
 
 	foreach(lc, standing->entries)
 	{
-		if (((Entry *) lfirst(lc))->event == EVENT_CONSUMED)
-			last = lfirst(lc);
+		const Entry *entry = lfirst(lc);
+
+		if (entry->event == EVENT_CONSUMED ||
+			(last == NULL && entry->event == EVENT_RETURNED))
+			last = entry;
 	}
 	return last;
 }
@@ -139,19 +145,9 @@ standing_last_consumption(const Standing *standing)
 int64
 standing_taken(const Standing *standing)
 {
-	int64		taken = 0;
-	ListCell   *lc;
-
-	foreach(lc, standing->entries)
-	{
-		const Entry *entry = lfirst(lc);
-
-		if (entry->event == EVENT_CONSUMED)
-			taken += entry->qty;
-		else if (entry->event == EVENT_RETURNED)
-			taken -= entry->qty;
-	}
-	return taken;
+	if (standing->hold != NULL)
+		return standing->hold->consumed;
+	return standing->entries == NIL ? 0 : standing_last_entry(standing)->taken;
 }
 
 /* The entry of that kind that was made with this ref, or NULL. */
@@ -192,14 +188,18 @@ refund_before(const Standing *standing, const Entry *consumed)
 	return 0;
 }
 
-/* The figures that a consumption answered when it was made. */
+/*
+ * The figures that a consumption answered when it was made; of one that has
+ * been trimmed, what is left of it.
+ */
 Figures
 standing_figures(const Standing *standing, const Entry *consumed)
 {
 	Figures		figures;
+	bool		trimmed = consumed->event != EVENT_CONSUMED;
 
 	figures.at = consumed->at;
-	figures.consumed = consumed->qty;
+	figures.consumed = trimmed ? consumed->taken : consumed->qty;
 	figures.refunded = refund_before(standing, consumed);
 	figures.held = consumed->remaining;
 	figures.before = figures.consumed + figures.refunded + figures.held;
