@@ -641,7 +641,7 @@ SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 WITH entry AS (
 	SELECT l.pool_id, l.seq, l.event::text AS event, l.at, l.qty, l.held,
-		l.consumed, l.capacity, l.token, l.remaining,
+		l.consumed, l.capacity, l.expires_at, l.token, l.remaining, l.taken,
 		-- does it touch the balances of the pool's generation at that time?
 		l.generation = p.generation - count(*) FILTER (WHERE l.event = 'generation')
 			OVER (pool_order ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS counts,
@@ -676,7 +676,7 @@ WITH entry AS (
 			ELSE last_consumed END AS should_consume
 	FROM entry e
 ), held AS (
-	SELECT h.pool_id, h.generation, sum(h.qty)::bigint AS qty
+	SELECT h.pool_id, h.generation, sum(h.qty) AS qty
 	FROM @extschema@.holds h GROUP BY h.pool_id, h.generation
 ), finding AS (
 	SELECT 'held is not the sum of the holds' AS problem, p.pool_id,
@@ -726,6 +726,29 @@ WITH entry AS (
 		FULL JOIN @extschema@.holds h
 			ON h.pool_id = e.pool_id AND h.token = e.token
 	WHERE e.token_holds IS DISTINCT FROM h.qty
+	UNION ALL
+	SELECT 'a hold''s consumed units are not what the ledger says', h.pool_id,
+		COALESCE(t.taken, 0)::text, h.consumed::text
+	FROM @extschema@.holds h
+		LEFT JOIN (SELECT DISTINCT ON (e.pool_id, e.token) e.pool_id, e.token, e.taken
+			FROM replayed e WHERE e.taken IS NOT NULL AND e.token IS NOT NULL
+			ORDER BY e.pool_id, e.token, e.seq DESC) t
+			ON t.pool_id = h.pool_id AND t.token = h.token
+	WHERE h.consumed <> COALESCE(t.taken, 0)
+	UNION ALL
+	SELECT 'a hold is of a generation that its pool never had', h.pool_id,
+		p.generation::text, h.generation::text
+	FROM @extschema@.holds h JOIN @extschema@.hold_pools p ON p.pool_id = h.pool_id
+	WHERE h.generation NOT BETWEEN 1 AND p.generation
+	UNION ALL
+	SELECT 'the lease does not end when the ledger says', p.pool_id,
+		e.expires_at::text, p.lease_end::text
+	FROM @extschema@.hold_pools p
+		JOIN (SELECT DISTINCT ON (e.pool_id) e.pool_id,
+				COALESCE(e.expires_at, 'infinity') AS expires_at
+			FROM replayed e WHERE e.token IS NULL
+			ORDER BY e.pool_id, e.seq DESC) e ON e.pool_id = p.pool_id
+	WHERE p.lease_end <> e.expires_at
 	UNION ALL
 	SELECT 'a token has several holds in a pool', h.pool_id, '1', count(*)::text
 	FROM @extschema@.holds h GROUP BY h.pool_id, h.token HAVING count(*) > 1
