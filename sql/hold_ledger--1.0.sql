@@ -99,6 +99,7 @@ CREATE TABLE @extschema@.hold_pools (
 	pool_id bigint NOT NULL,
 	consumed bigint NOT NULL,
 	held bigint NOT NULL,
+	holds bigint NOT NULL,
 	seq bigint NOT NULL,
 	last_at timestamptz NOT NULL,
 	next_expiry timestamptz NOT NULL,
@@ -126,6 +127,7 @@ COMMENT ON TABLE @extschema@.hold_pools IS
 COMMENT ON COLUMN @extschema@.hold_pools.pool_id IS 'never changes: foreign keys may point here';
 COMMENT ON COLUMN @extschema@.hold_pools.consumed IS 'confirmed and not returned';
 COMMENT ON COLUMN @extschema@.hold_pools.held IS 'held, live or expired and not yet settled';
+COMMENT ON COLUMN @extschema@.hold_pools.holds IS 'how many holds there are, live or expired and not yet settled';
 COMMENT ON COLUMN @extschema@.hold_pools.seq IS 'number of the newest ledger entry';
 COMMENT ON COLUMN @extschema@.hold_pools.last_at IS 'time of the newest ledger entry';
 COMMENT ON COLUMN @extschema@.hold_pools.next_expiry IS 'no hold expires before this';
@@ -500,8 +502,14 @@ SELECT p.pool,
 		ELSE GREATEST(0, p.capacity::numeric OPERATOR(pg_catalog.-) p.consumed
 			OPERATOR(pg_catalog.-) p.held OPERATOR(pg_catalog.+) e.expired)::bigint
 	END) AS available,
-	l.holds,
-	l.next_expiry,
+	p.holds OPERATOR(pg_catalog.-) e.holds AS holds,
+	(
+		SELECT h.expires_at
+		FROM @extschema@.holds h
+		WHERE h.pool_id OPERATOR(pg_catalog.=) p.pool_id
+			AND h.expires_at OPERATOR(pg_catalog.>) c.clock
+		ORDER BY h.expires_at LIMIT 1
+	) AS next_expiry,
 	NULLIF(p.lease_end, 'infinity') AS expires_at,
 	p.closed,
 	p.generation,
@@ -509,19 +517,13 @@ SELECT p.pool,
 FROM @extschema@.hold_pools p
 	CROSS JOIN LATERAL (SELECT @extschema@.hold_clock() AS clock) c
 	CROSS JOIN LATERAL (
-		SELECT COALESCE(pg_catalog.sum(h.qty), 0)::bigint AS expired
+		SELECT pg_catalog.count(*) AS holds,
+			COALESCE(pg_catalog.sum(h.qty) FILTER (
+				WHERE h.generation OPERATOR(pg_catalog.=) p.generation), 0)::bigint AS expired
 		FROM @extschema@.holds h
 		WHERE h.pool_id OPERATOR(pg_catalog.=) p.pool_id
-			AND h.generation OPERATOR(pg_catalog.=) p.generation
 			AND h.expires_at OPERATOR(pg_catalog.<=) c.clock
 	) e
-	CROSS JOIN LATERAL (
-		SELECT pg_catalog.count(*) AS holds,
-			pg_catalog.min(h.expires_at) AS next_expiry
-		FROM @extschema@.holds h
-		WHERE h.pool_id OPERATOR(pg_catalog.=) p.pool_id
-			AND h.expires_at OPERATOR(pg_catalog.>) c.clock
-	) l
 WHERE p.tenant OPERATOR(pg_catalog.=) (SELECT @extschema@.hold_tenant() COLLATE "C")
 	AND p.stripe OPERATOR(pg_catalog.=) 0
 	AND NOT p.retired;
@@ -638,7 +640,7 @@ CREATE FUNCTION @extschema@.hold_verify(OUT problem text, OUT pool_id bigint,
 RETURNS SETOF record
 LANGUAGE sql STABLE
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 WITH entry AS (
 	SELECT l.pool_id, l.seq, l.event::text AS event, l.at, l.qty, l.held,
 		l.consumed, l.capacity, l.expires_at, l.token, l.remaining, l.taken,
@@ -684,6 +686,13 @@ WITH entry AS (
 	FROM @extschema@.hold_pools p
 		LEFT JOIN held h ON h.pool_id = p.pool_id AND h.generation = p.generation
 	WHERE p.held <> COALESCE(h.qty, 0)
+	UNION ALL
+	SELECT 'the number of holds is not what there are', p.pool_id,
+		COALESCE(h.holds, 0)::text, p.holds::text
+	FROM @extschema@.hold_pools p
+		LEFT JOIN (SELECT pool_id, count(*) AS holds
+			FROM @extschema@.holds GROUP BY pool_id) h ON h.pool_id = p.pool_id
+	WHERE p.holds <> COALESCE(h.holds, 0)
 	UNION ALL
 	SELECT 'the pool''s row is not what its newest entry says', p.pool_id,
 		concat_ws(' ', e.seq, e.held, e.consumed, e.capacity, e.at),
@@ -771,8 +780,8 @@ SELECT f.problem, f.pool_id,
 	CASE WHEN p.tenant = @extschema@.hold_tenant() THEN p.pool END,
 	f.expected, f.found
 FROM finding f LEFT JOIN @extschema@.hold_pools p ON p.pool_id = f.pool_id
-ORDER BY f.pool_id, f.problem
-$$;
+ORDER BY f.pool_id, f.problem;
+END;
 COMMENT ON FUNCTION @extschema@.hold_verify() IS
 	'a row for each disagreement between counters, holds and ledger, in millionths, of all tenants; none when all is well';
 
@@ -796,6 +805,7 @@ DECLARE
 		'hold_see_tokens'];
 	granted text[];
 	routine regprocedure;
+	home regnamespace;
 BEGIN
 	IF hold_grant_access.role IS NULL OR hold_grant_access.level IS NULL THEN
 		RAISE EXCEPTION 'role and level must not be null'
@@ -817,20 +827,20 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value',
 				DETAIL = 'Levels are app, monitor and operator.';
 	END IF;
-	EXECUTE format('GRANT USAGE ON SCHEMA @extschema@ TO %s',
+	SELECT e.extnamespace INTO STRICT home
+	FROM pg_extension e WHERE e.extname = 'hold_ledger';
+	EXECUTE format('GRANT USAGE ON SCHEMA %s TO %s', home,
 		hold_grant_access.role);
 	FOR routine IN
 		SELECT p.oid FROM pg_proc p
-		WHERE p.pronamespace = '@extschema@'::regnamespace
-			AND p.proname = ANY (granted)
+		WHERE p.pronamespace = home AND p.proname = ANY (granted)
 	LOOP
 		EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %s', routine,
 			hold_grant_access.role);
 	END LOOP;
 	IF hold_grant_access.level <> 'app' THEN
-		EXECUTE format('GRANT SELECT ON @extschema@.hold_pool_status, '
-			'@extschema@.live_holds, @extschema@.hold_entries TO %s',
-			hold_grant_access.role);
+		EXECUTE format('GRANT SELECT ON %1$s.hold_pool_status, %1$s.live_holds, '
+			'%1$s.hold_entries TO %2$s', home, hold_grant_access.role);
 	END IF;
 END
 $$;

@@ -306,6 +306,8 @@ change_write(Store *store, Change *change, bool wait)
 	text	   *tenant = change->pool.tenant;
 	ListCell   *lc;
 
+	change->pool.holds += list_length(change->started) -
+		list_length(change->ended);
 	if (!pools_update(store, &change->pool, wait))
 		return false;
 	foreach(lc, change->ended)

@@ -10,6 +10,7 @@
 
 #include "access.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "compat.h"
@@ -111,6 +112,7 @@ row_has_token(TriggerData *trigger, int column, const text *token)
 	TupleTableSlot *newest = table_slot_create(rel, NULL);
 	text	   *its_token = NULL;
 
+	CommandCounterIncrement();	/* the row may be of the last command */
 	if (row_find_newest(rel, &tid, store_look(), newest))
 		its_token = column_text(trigger, newest, column);
 	store_look_away();

@@ -27,6 +27,7 @@ enum
 	POOL_ID,
 	POOL_CONSUMED,
 	POOL_HELD,
+	POOL_HOLDS,
 	POOL_SEQ,
 	POOL_LAST_AT,
 	POOL_NEXT_EXPIRY,
@@ -77,6 +78,7 @@ read_pool(TupleTableSlot *row, Pool *pool)
 	pool->id = DatumGetInt64(values[POOL_ID]);
 	pool->consumed = DatumGetInt64(values[POOL_CONSUMED]);
 	pool->held = DatumGetInt64(values[POOL_HELD]);
+	pool->holds = DatumGetInt64(values[POOL_HOLDS]);
 	pool->seq = DatumGetInt64(values[POOL_SEQ]);
 	pool->last_at = DatumGetTimestampTz(values[POOL_LAST_AT]);
 	pool->next_expiry = DatumGetTimestampTz(values[POOL_NEXT_EXPIRY]);
@@ -102,6 +104,7 @@ fill_pool(TupleTableSlot *row, const Pool *pool)
 	values[POOL_ID] = Int64GetDatum(pool->id);
 	values[POOL_CONSUMED] = Int64GetDatum(pool->consumed);
 	values[POOL_HELD] = Int64GetDatum(pool->held);
+	values[POOL_HOLDS] = Int64GetDatum(pool->holds);
 	values[POOL_SEQ] = Int64GetDatum(pool->seq);
 	values[POOL_LAST_AT] = TimestampTzGetDatum(pool->last_at);
 	values[POOL_NEXT_EXPIRY] = TimestampTzGetDatum(pool->next_expiry);

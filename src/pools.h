@@ -21,6 +21,7 @@ typedef struct Pool
 	int64		id;				/* 0: not made yet */
 	int64		consumed;
 	int64		held;			/* live, or expired and not yet settled */
+	int64		holds;			/* how many there are, expired ones too */
 	int64		seq;			/* number of the newest ledger entry */
 	TimestampTz last_at;		/* its time */
 	TimestampTz next_expiry;	/* no hold expires before this */

@@ -159,16 +159,12 @@ hold_count(PG_FUNCTION_ARGS)
 	text	   *key = argument_key(fcinfo, 0, "pool");
 	Store		store;
 	Pool		pool;
-	HoldWalk	walk;
-	int64		count = 0;
+	int64		count;
 
 	store_open_for_reading(&store, fcinfo);
 	require_pool(&store, key, &pool);
-	holds_walk(&walk, &store, GetActiveSnapshot(), pool.id,
-			   session_clock() + 1);
-	while (holds_walk_next(&walk))
-		count++;
-	holds_walk_end(&walk);
+	count = vacancy_count(&store, GetActiveSnapshot(), &pool,
+						  session_clock());
 	store_close(&store);
 	PG_RETURN_INT64(count);
 }

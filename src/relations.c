@@ -30,6 +30,9 @@ static const char *const table_names[NUM_TABLES] = {
 	"hold_classes",
 };
 
+/* how many columns of each the code knows */
+static const int table_columns[NUM_TABLES] = {18, 11, 22, 7};
+
 static const char *const index_names[NUM_INDEXES] = {
 	"hold_pools_pkey",
 	"hold_pools_by_key",
@@ -98,6 +101,18 @@ find_relation(Oid schema, const char *name)
 	return relid;
 }
 
+/* A table of an older version of the extension must not be misread. */
+static void
+require_columns(Oid relid, const char *name, int count)
+{
+	if (get_attname(relid, count, true) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("table \"%s\" of extension \"%s\" is of an older version",
+						name, "hold_ledger"),
+				 errhint("Update the extension with ALTER EXTENSION hold_ledger UPDATE.")));
+}
+
 static Oid
 find_type(Oid schema, const char *name)
 {
@@ -164,7 +179,10 @@ relations_of_function(FunctionCallInfo fcinfo)
 		return known;
 
 	for (int i = 0; i < NUM_TABLES; i++)
+	{
 		found.tables[i] = find_relation(schema, table_names[i]);
+		require_columns(found.tables[i], table_names[i], table_columns[i]);
+	}
 	for (int i = 0; i < NUM_INDEXES; i++)
 		found.indexes[i] = find_relation(schema, index_names[i]);
 	found.ids = find_relation(schema, "hold_ids");

@@ -27,17 +27,18 @@ SQL_FUNCTION(hold_repair);
 /* What the counters of a pool should be; all pools for 0. */
 static const char *const right_counters =
 "SELECT p.pool_id, COALESCE(h.held, 0), COALESCE(n.consumed, p.consumed),"
-"	COALESCE(n.seq, p.seq), h.next_expiry, COALESCE(n.first_seq, p.first_seq) "
+"	COALESCE(n.seq, p.seq), h.next_expiry, COALESCE(n.first_seq, p.first_seq),"
+"	h.holds "
 "FROM @hold_pools p"
 "	LEFT JOIN LATERAL ("
 "		SELECT (sum(h.qty) FILTER (WHERE h.generation = p.generation))::bigint AS held,"
-"			min(h.expires_at) AS next_expiry"
+"			min(h.expires_at) AS next_expiry, count(*) AS holds"
 "		FROM @holds h WHERE h.pool_id = p.pool_id) h ON true"
 "	LEFT JOIN (SELECT DISTINCT ON (pool_id) pool_id, consumed, seq, capacity, at,"
 "			min(seq) OVER (PARTITION BY pool_id) AS first_seq"
 "		FROM @hold_ledger ORDER BY pool_id, seq DESC) n ON n.pool_id = p.pool_id "
 "WHERE ($1 = 0 OR p.pool_id = $1)"
-"	AND (p.held <> COALESCE(h.held, 0) OR p.consumed <> n.consumed"
+"	AND (p.held <> COALESCE(h.held, 0) OR p.holds <> h.holds OR p.consumed <> n.consumed"
 "		OR p.seq <> n.seq OR p.next_expiry > h.next_expiry OR n.seq IS NULL"
 "		OR p.capacity IS DISTINCT FROM n.capacity OR p.last_at <> n.at"
 "		OR p.first_seq <> n.first_seq) "
@@ -66,6 +67,7 @@ set_counters(Change *change)
 	(void) query_int8(0, 3, &pool->consumed);
 	(void) query_int8(0, 4, &pool->seq);
 	(void) query_int8(0, 6, &pool->first_seq);
+	(void) query_int8(0, 7, &pool->holds);
 	pool->next_expiry = isnull ? DT_NOEND : DatumGetTimestampTz(next);
 	held -= pool->held;
 	pool->held += held;

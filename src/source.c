@@ -197,6 +197,34 @@ require_same_answer(Oid function, const Pool *pool, bool known, int64 answer)
 }
 
 /*
+ * Finds the function by its name, with the rights of the extension's owner:
+ * the caller needs none.  Error 42883 if it is gone.
+ */
+static Oid
+find_function(Store *store, const text *name)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	Oid			user;
+	int			context;
+	Datum		function;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(store->pools.rel->rd_rel->relowner,
+						   context | SECURITY_LOCAL_USERID_CHANGE);
+	InitFunctionCallInfoData(*fcinfo, NULL, 1, InvalidOid, NULL, NULL);
+	fcinfo->args[0].value = PointerGetDatum(name);
+	fcinfo->args[0].isnull = false;
+	function = to_regprocedure(fcinfo);
+	SetUserIdAndSecContext(user, context);
+	if (fcinfo->isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("function %s does not exist", text_to_cstring(name)),
+				 errdetail("It was to tell the capacity of pools.")));
+	return DatumGetObjectId(function);
+}
+
+/*
  * Asks the function what live holds may take together, and limits the demand
  * to it, as a budget does; false if it knows no such pool.  Errors: 42883 if
  * the function is gone, 22023 if it is of another kind now, 0A000 at
@@ -211,8 +239,7 @@ source_limit(Store *store, const text *source, const Pool *pool,
 	bool		known;
 
 	refuse_serializable(pool);
-	function = DatumGetObjectId(DirectFunctionCall1(regprocedurein,
-													CStringGetDatum(text_to_cstring(source))));
+	function = find_function(store, source);
 	known = ask_function(function, pool, &answer);
 	require_same_answer(function, pool, known, answer);
 	demand->budget = demand->budgeted ? Min(demand->budget, answer) : answer;

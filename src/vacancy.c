@@ -18,9 +18,6 @@
 /* a claim clears away this many expired holds, or as many as it needs */
 #define EVICT_AT_LEAST 4
 
-/* beyond those, so many are counted to tell exactly what is left */
-#define COUNT_AT_MOST 1000
-
 static bool
 counts(const Pool *pool, int32 generation)
 {
@@ -46,25 +43,18 @@ start_vacancy(Vacancy *vacancy, const Pool *pool, const Hold *own,
 	vacancy->retry_at = DT_NOEND;
 }
 
-/* Takes note of an expired hold; false when enough were counted. */
-static bool
+/* Takes note of an expired hold: it has to go, or only counts as free. */
+static void
 pass_expired(Vacancy *vacancy, HoldWalk *walk, const Pool *pool,
-			 const Demand *demand, int *counted)
+			 const Demand *demand)
 {
-	bool		enough = vacancy->could_have >= demand->qty &&
-	list_length(vacancy->expired) >= EVICT_AT_LEAST;
-
-	if (!enough)
+	if (vacancy->could_have < demand->qty ||
+		list_length(vacancy->expired) < EVICT_AT_LEAST)
 		vacancy->expired = lappend(vacancy->expired, holds_walk_take(walk));
 	else
-	{
 		vacancy->next_expiry = Min(vacancy->next_expiry, walk->expires_at);
-		if (++(*counted) > COUNT_AT_MOST)
-			return false;
-	}
 	if (vacancy->limited && counts(pool, walk->generation))
 		vacancy->could_have += walk->qty;
-	return true;
 }
 
 /* Walks over what has expired, up to the first hold that can be waited for. */
@@ -74,7 +64,6 @@ walk_expired(Vacancy *vacancy, Store *store, Snapshot snapshot,
 			 TimestampTz clock)
 {
 	HoldWalk	walk;
-	int			counted = 0;
 
 	holds_walk(&walk, store, snapshot, pool->id, pool->next_expiry);
 	vacancy->next_expiry = DT_NOEND;
@@ -91,8 +80,8 @@ walk_expired(Vacancy *vacancy, Store *store, Snapshot snapshot,
 			vacancy->retry_at = walk.expires_at;
 			break;
 		}
-		if (!mine && !pass_expired(vacancy, &walk, pool, demand, &counted))
-			break;
+		if (!mine)
+			pass_expired(vacancy, &walk, pool, demand);
 	}
 	holds_walk_end(&walk);
 }
@@ -114,6 +103,27 @@ vacancy_for(Store *store, Snapshot snapshot, const Pool *pool, const Hold *own,
 	return vacancy;
 }
 
+/* Counts what has expired and was not settled: holds, and units of theirs. */
+static void
+count_expired(Store *store, Snapshot snapshot, const Pool *pool,
+			  TimestampTz clock, int64 *holds, int64 *units)
+{
+	HoldWalk	walk;
+
+	*holds = 0;
+	*units = 0;
+	if (rule_is_live(pool->next_expiry, clock))
+		return;
+	holds_walk(&walk, store, snapshot, pool->id, pool->next_expiry);
+	while (holds_walk_next(&walk) && !rule_is_live(walk.expires_at, clock))
+	{
+		(*holds)++;
+		if (counts(pool, walk.generation))
+			*units += walk.qty;
+	}
+	holds_walk_end(&walk);
+}
+
 /*
  * Returns the units that live holds have.  Costs a step an expired hold.
  */
@@ -121,17 +131,23 @@ int64
 vacancy_held(Store *store, Snapshot snapshot, const Pool *pool,
 			 TimestampTz clock)
 {
-	int64		live = pool->held;
-	HoldWalk	walk;
+	int64		holds;
+	int64		units;
 
-	if (rule_is_live(pool->next_expiry, clock))
-		return live;
-	holds_walk(&walk, store, snapshot, pool->id, pool->next_expiry);
-	while (holds_walk_next(&walk) && !rule_is_live(walk.expires_at, clock))
-		if (counts(pool, walk.generation))
-			live -= walk.qty;
-	holds_walk_end(&walk);
-	return live;
+	count_expired(store, snapshot, pool, clock, &holds, &units);
+	return pool->held - units;
+}
+
+/* Returns how many live holds there are, at the same cost. */
+int64
+vacancy_count(Store *store, Snapshot snapshot, const Pool *pool,
+			  TimestampTz clock)
+{
+	int64		holds;
+	int64		units;
+
+	count_expired(store, snapshot, pool, clock, &holds, &units);
+	return pool->holds - holds;
 }
 
 /*

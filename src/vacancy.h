@@ -36,6 +36,8 @@ extern Vacancy *vacancy_for(Store *store, Snapshot snapshot, const Pool *pool,
 							TimestampTz clock);
 extern int64 vacancy_held(Store *store, Snapshot snapshot, const Pool *pool,
 						  TimestampTz clock);
+extern int64 vacancy_count(Store *store, Snapshot snapshot, const Pool *pool,
+						   TimestampTz clock);
 extern int64 vacancy_available(Store *store, Snapshot snapshot,
 							   const Pool *pool, TimestampTz clock);
 
