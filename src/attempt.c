@@ -167,28 +167,16 @@ lock_pools(Attempt *attempt, List *standings)
 	}
 }
 
-static bool
-is_among(Standing *standing, List *locked)
-{
-	ListCell   *lc;
-
-	foreach(lc, locked)
-	{
-		if (((Standing *) lfirst(lc))->pool.id == standing->pool.id)
-			return true;
-	}
-	return false;
-}
-
 /* Was every pool that is to be written locked before it was read? */
 static bool
 all_locked(List *written, List *locked)
 {
+	PoolSet    *pools = standings_pools(locked);
 	ListCell   *lc;
 
 	foreach(lc, written)
 	{
-		if (!is_among(lfirst(lc), locked))
+		if (!standing_is_among(lfirst(lc), pools))
 			return false;
 	}
 	return true;

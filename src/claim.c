@@ -32,13 +32,26 @@ shape_by_class(Store *store, Snapshot snapshot, Claim *claim)
 	claim->unknown = false;
 }
 
+/* For a single claim: a live hold answers without the ledger's memory. */
+static void
+look_up_token(Store *store, Snapshot snapshot, const text *token,
+			  Standing *standing)
+{
+	Hold	   *hold = palloc(sizeof(Hold));
+
+	if (holds_find(store, snapshot, token, standing->pool.id, hold))
+		standing->hold = hold;
+	else
+		standing->entries = entries_of_token(store, snapshot, token,
+											 standing->pool.id);
+}
+
 static Claim *
 find_claim(Store *store, Snapshot snapshot, const ClaimRequest *request,
-		   const Want *want)
+		   const Want *want, const TokenFacts * facts)
 {
 	Claim	   *claim = palloc0(sizeof(Claim));
 	Standing   *standing = &claim->standing;
-	Hold	   *hold;
 
 	claim->want = want;
 	if (!pools_find(store, snapshot, want->pool, &standing->pool))
@@ -51,26 +64,11 @@ find_claim(Store *store, Snapshot snapshot, const ClaimRequest *request,
 		return claim;
 	}
 
-	hold = palloc(sizeof(Hold));
-	if (holds_find(store, snapshot, request->token, standing->pool.id, hold))
-		standing->hold = hold;
+	if (facts != NULL)
+		standing_fill(standing, facts);
 	else
-		standing->entries = entries_of_token(store, snapshot, request->token,
-											 standing->pool.id);
+		look_up_token(store, snapshot, request->token, standing);
 	return claim;
-}
-
-static bool
-is_wanted(const Standing *standing, List *claims)
-{
-	ListCell   *lc;
-
-	foreach(lc, claims)
-	{
-		if (((Standing *) lfirst(lc))->pool.id == standing->pool.id)
-			return true;
-	}
-	return false;
 }
 
 /* Returns the claims in the order of the wants, then what they replace. */
@@ -79,21 +77,25 @@ find_claims(Attempt *attempt, Snapshot snapshot)
 {
 	ClaimRequest *request = attempt->request;
 	List	   *claims = NIL;
-	List	   *found;
+	TokenFacts *facts = NULL;
+	PoolSet    *wanted;
 	ListCell   *lc;
+
+	if (request->count > 1)
+		facts = facts_of_token(attempt->store, snapshot, request->token);
 
 	for (int i = 0; i < request->count; i++)
 		claims = lappend(claims, find_claim(attempt->store, snapshot, request,
-											&request->wants[i]));
+											&request->wants[i], facts));
 	if (!request->replace)
 		return claims;
-	found = claims;
+	wanted = standings_pools(claims);
 	foreach(lc, standings_of_token(attempt->store, snapshot, request->token))
 	{
-		if (!is_wanted(lfirst(lc), claims))
-			found = lappend(found, lfirst(lc));
+		if (!standing_is_among(lfirst(lc), wanted))
+			claims = lappend(claims, lfirst(lc));
 	}
-	return found;
+	return claims;
 }
 
 /* --- judging --- */

@@ -99,7 +99,7 @@ define_limits(void)
 {
 	DefineCustomIntVariable("hold_ledger.max_lines",
 							"Sets the most lines that one request can have.",
-							NULL, &setting_max_lines, 1000, 1, 10000,
+							NULL, &setting_max_lines, 1000, 1, 100000,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("hold_ledger.max_nights",
 							"Sets the most nights that one stay can have.",

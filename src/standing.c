@@ -11,78 +11,151 @@
 #include "rules.h"
 #include "utils/timestamp.h"
 
-static Standing *
-find_standing(List *standings, int64 pool_id)
+static int
+compare_pool_ids(const void *a, const void *b)
 {
-	ListCell   *lc;
+	int64		first = *(const int64 *) a;
+	int64		second = *(const int64 *) b;
 
-	foreach(lc, standings)
-	{
-		Standing   *standing = lfirst(lc);
-
-		if (standing->pool.id == pool_id)
-			return standing;
-	}
-	return NULL;
-}
-
-/*
- * Returns the standing for a pool, made if it is the first time that the pool
- * is met.  NULL if the pool is retired or of another tenant.
- */
-static Standing *
-meet_pool(Store *store, Snapshot snapshot, int64 pool_id, List **standings)
-{
-	Standing   *standing = find_standing(*standings, pool_id);
-	Pool		pool;
-
-	if (standing != NULL)
-		return standing;
-	if (!pools_find_id(store, snapshot, pool_id, &pool) || pool.retired ||
-		!rule_same_text(pool.tenant, store->tenant))
-		return NULL;
-	standing = palloc0(sizeof(Standing));
-	standing->pool = pool;
-	*standings = lappend(*standings, standing);
-	return standing;
+	return first < second ? -1 : first > second;
 }
 
 static int
-compare_standings(const ListCell *a, const ListCell *b)
+compare_holds(const ListCell *a, const ListCell *b)
 {
-	const Standing *first = lfirst(a);
-	const Standing *second = lfirst(b);
+	const Hold *first = lfirst(a);
+	const Hold *second = lfirst(b);
 
-	return first->pool.id < second->pool.id ? -1 : 1;
+	return first->pool_id < second->pool_id ? -1 :
+		first->pool_id > second->pool_id;
+}
+
+/* Reads all that a token has and all that the ledger remembers of it. */
+TokenFacts *
+facts_of_token(Store *store, Snapshot snapshot, const text *token)
+{
+	TokenFacts *facts = palloc(sizeof(TokenFacts));
+
+	facts->holds = holds_of_token(store, snapshot, token);
+	facts->entries = entries_of_token(store, snapshot, token, 0);
+	list_sort(facts->holds, compare_holds);
+	return facts;
+}
+
+static int64
+hold_pool_at(const TokenFacts * facts, int i)
+{
+	return i < list_length(facts->holds) ?
+		((Hold *) list_nth(facts->holds, i))->pool_id : PG_INT64_MAX;
+}
+
+static int64
+entry_pool_at(const TokenFacts * facts, int i)
+{
+	return i < list_length(facts->entries) ?
+		((Entry *) list_nth(facts->entries, i))->pool_id : PG_INT64_MAX;
+}
+
+/* The first place in facts from which on pools are not below the given one. */
+static int
+first_place(const TokenFacts * facts, int64 pool_id, int count,
+			int64 (*pool_at) (const TokenFacts * facts, int i))
+{
+	int			low = 0;
+	int			high = count;
+
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (pool_at(facts, middle) < pool_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Puts into the standing what the facts say of its pool. */
+void
+standing_fill(Standing *standing, const TokenFacts * facts)
+{
+	int64		pool_id = standing->pool.id;
+	int			h = first_place(facts, pool_id, list_length(facts->holds),
+								hold_pool_at);
+	int			e = first_place(facts, pool_id, list_length(facts->entries),
+								entry_pool_at);
+
+	if (hold_pool_at(facts, h) == pool_id)
+		standing->hold = list_nth(facts->holds, h);
+	for (; entry_pool_at(facts, e) == pool_id; e++)
+		standing->entries = lappend(standing->entries,
+									list_nth(facts->entries, e));
+}
+
+/* Is it a pool that the current tenant knows? */
+static bool
+is_known(Store *store, Snapshot snapshot, int64 pool_id, Pool *pool)
+{
+	return pools_find_id(store, snapshot, pool_id, pool) && !pool->retired &&
+		rule_same_text(pool->tenant, store->tenant);
+}
+
+/* The next pool after the given one of which the facts say something, or 0. */
+static int64
+next_pool(const TokenFacts * facts, int64 pool_id)
+{
+	int			h = first_place(facts, pool_id + 1,
+								list_length(facts->holds), hold_pool_at);
+	int			e = first_place(facts, pool_id + 1,
+								list_length(facts->entries), entry_pool_at);
+	int64		next = Min(hold_pool_at(facts, h), entry_pool_at(facts, e));
+
+	return next == PG_INT64_MAX ? 0 : next;
 }
 
 /* Returns how a token stands in all of its pools, in the order of their ids. */
 List *
 standings_of_token(Store *store, Snapshot snapshot, const text *token)
 {
+	TokenFacts *facts = facts_of_token(store, snapshot, token);
 	List	   *standings = NIL;
+
+	for (int64 pool_id = next_pool(facts, 0); pool_id != 0;
+		 pool_id = next_pool(facts, pool_id))
+	{
+		Standing   *standing = palloc0(sizeof(Standing));
+
+		if (!is_known(store, snapshot, pool_id, &standing->pool))
+			continue;
+		standing_fill(standing, facts);
+		standings = lappend(standings, standing);
+	}
+	return standings;
+}
+
+/* The ids of the standings' pools, in order. */
+PoolSet *
+standings_pools(List *standings)
+{
+	PoolSet    *pools = palloc(sizeof(PoolSet));
 	ListCell   *lc;
 
-	foreach(lc, holds_of_token(store, snapshot, token))
+	pools->count = 0;
+	pools->ids = palloc(sizeof(int64) * (list_length(standings) + 1));
+	foreach(lc, standings)
 	{
-		Hold	   *hold = lfirst(lc);
-		Standing   *standing = meet_pool(store, snapshot, hold->pool_id,
-										 &standings);
-
-		if (standing != NULL)
-			standing->hold = hold;
+		pools->ids[pools->count++] = ((Standing *) lfirst(lc))->pool.id;
 	}
-	foreach(lc, entries_of_token(store, snapshot, token, 0))
-	{
-		Entry	   *entry = lfirst(lc);
-		Standing   *standing = meet_pool(store, snapshot, entry->pool_id,
-										 &standings);
+	qsort(pools->ids, pools->count, sizeof(int64), compare_pool_ids);
+	return pools;
+}
 
-		if (standing != NULL)
-			standing->entries = lappend(standing->entries, entry);
-	}
-	list_sort(standings, compare_standings);
-	return standings;
+bool
+standing_is_among(const Standing *standing, const PoolSet * pools)
+{
+	return bsearch(&standing->pool.id, pools->ids, pools->count,
+				   sizeof(int64), compare_pool_ids) != NULL;
 }
 
 bool

@@ -41,6 +41,26 @@ typedef struct Standing
 	Change	   *change;			/* what the verb does, or NULL */
 } Standing;
 
+/* All that a token has and had, by pool. */
+typedef struct TokenFacts
+{
+	List	   *holds;			/* of Hold */
+	List	   *entries;		/* of Entry, by number within a pool */
+}			TokenFacts;
+
+/* Ids of pools, in order. */
+typedef struct PoolSet
+{
+	int			count;
+	int64	   *ids;
+}			PoolSet;
+
+extern PoolSet * standings_pools(List *standings);
+extern bool standing_is_among(const Standing *standing,
+							  const PoolSet * pools);
+extern TokenFacts * facts_of_token(Store *store, Snapshot snapshot,
+								   const text *token);
+extern void standing_fill(Standing *standing, const TokenFacts * facts);
 extern List *standings_of_token(Store *store, Snapshot snapshot,
 								const text *token);
 extern bool standing_is_live(const Standing *standing, TimestampTz clock);
