@@ -287,6 +287,11 @@ AS 'MODULE_PATHNAME' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.hold_units(bigint) IS
 	'a quantity from the millionths that the tables keep, without trailing zeros';
 
+CREATE FUNCTION @extschema@.hold_token_key(tenant text, token text) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION @extschema@.hold_token_key(text, text) IS
+	'the key under which the tables find a tenant''s token';
+
 CREATE FUNCTION @extschema@.hold_see_tokens() RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN true;
@@ -643,7 +648,7 @@ SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 WITH entry AS (
 	SELECT l.pool_id, l.seq, l.event::text AS event, l.at, l.qty, l.held,
-		l.consumed, l.capacity, l.expires_at, l.token, l.remaining, l.taken,
+		l.consumed, l.capacity, l.expires_at, l.memory_key, p.tenant, l.token, l.remaining, l.taken,
 		-- does it touch the balances of the pool's generation at that time?
 		l.generation = p.generation - count(*) FILTER (WHERE l.event = 'generation')
 			OVER (pool_order ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS counts,
@@ -729,12 +734,24 @@ WITH entry AS (
 		AND e.held > e.last_held AND e.held::numeric + e.consumed > e.capacity
 	UNION ALL
 	SELECT 'a hold is not what the ledger says', COALESCE(e.pool_id, h.pool_id),
-		e.token_holds::text, h.qty::text
+		concat_ws(' ', e.token_holds, e.expires_at),
+		concat_ws(' ', h.qty, h.expires_at)
 	FROM (SELECT * FROM replayed
 			WHERE is_newest_of_token AND token IS NOT NULL AND token_holds > 0) e
 		FULL JOIN @extschema@.holds h
 			ON h.pool_id = e.pool_id AND h.token = e.token
-	WHERE e.token_holds IS DISTINCT FROM h.qty
+	WHERE (e.token_holds, e.expires_at) IS DISTINCT FROM (h.qty, h.expires_at)
+	UNION ALL
+	SELECT 'a hold cannot be found by its token', h.pool_id,
+		@extschema@.hold_token_key(p.tenant, h.token)::text, h.token_key::text
+	FROM @extschema@.holds h JOIN @extschema@.hold_pools p ON p.pool_id = h.pool_id
+	WHERE h.token_key <> @extschema@.hold_token_key(p.tenant, h.token)
+	UNION ALL
+	SELECT 'an entry cannot be found by its token', e.pool_id,
+		@extschema@.hold_token_key(e.tenant, e.token)::text, e.memory_key::text
+	FROM replayed e
+	WHERE e.event IN ('consumed', 'released', 'expired', 'returned')
+		AND e.memory_key IS DISTINCT FROM @extschema@.hold_token_key(e.tenant, e.token)
 	UNION ALL
 	SELECT 'a hold''s consumed units are not what the ledger says', h.pool_id,
 		COALESCE(t.taken, 0)::text, h.consumed::text

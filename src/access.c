@@ -280,14 +280,17 @@ insert_index_entries(Table *table, TupleTableSlot *slot, bool unchanged,
 		ResetPerTupleExprContext(table->estate);
 }
 
-/* Returns an empty slot to be filled with the row that is to be written. */
+/*
+ * Returns an empty slot to be filled with the row that is to be written.  The
+ * caller knows the first columns; what others added is NULL.
+ */
 TupleTableSlot *
-row_start(Table *table)
+row_start(Table *table, int columns)
 {
 	table_prepare_to_write(table);
 	ExecClearTuple(table->out);
-	memset(table->out->tts_isnull, 0,
-		   sizeof(bool) * RelationGetDescr(table->rel)->natts);
+	for (int i = 0; i < RelationGetDescr(table->rel)->natts; i++)
+		table->out->tts_isnull[i] = i >= columns;
 	return table->out;
 }
 

@@ -55,7 +55,7 @@ extern bool row_find_newest(Relation rel, ItemPointer tid, Snapshot snapshot,
 extern bool row_is_current(Table *table, ItemPointer tid, Snapshot snapshot);
 extern bool row_lock(Table *table, ItemPointer tid, bool wait);
 
-extern TupleTableSlot *row_start(Table *table);
+extern TupleTableSlot *row_start(Table *table, int columns);
 extern void row_insert(Table *table);
 extern bool row_insert_if_absent(Table *table);
 extern bool row_update(Table *table, ItemPointer tid, bool wait);

@@ -26,7 +26,8 @@ enum
 	CLASS_STRIPES,
 	CLASS_TENANT,
 	CLASS_PREFIX,
-	CLASS_SOURCE
+	CLASS_SOURCE,
+	CLASS_COLUMNS
 };
 
 static void
@@ -148,7 +149,7 @@ classes_write(Store *store, PoolClass *class)
 	store_look_away();
 	class->id = found ? before.id :
 		nextval_internal(store->relations.ids, false);
-	fill_class(row_start(&table), class);
+	fill_class(row_start(&table, CLASS_COLUMNS), class);
 	if (!found)
 		row_insert(&table);
 	else if (!row_update(&table, &before.tid, true))

@@ -40,7 +40,8 @@ enum
 	ENTRY_TOKEN,
 	ENTRY_REF,
 	ENTRY_PAYLOAD,
-	ENTRY_STAY
+	ENTRY_STAY,
+	ENTRY_COLUMNS
 };
 
 static void
@@ -133,7 +134,7 @@ read_entry(TupleTableSlot *row, const Relations *relations, Entry *entry)
 void
 entries_append(Store *store, const Entry *entry)
 {
-	fill_entry(row_start(&store->ledger), &store->relations, entry);
+	fill_entry(row_start(&store->ledger, ENTRY_COLUMNS), &store->relations, entry);
 	row_insert(&store->ledger);
 }
 

@@ -32,7 +32,8 @@ enum
 	HOLD_GENERATION,
 	HOLD_TOKEN,
 	HOLD_REF,
-	HOLD_PAYLOAD
+	HOLD_PAYLOAD,
+	HOLD_COLUMNS
 };
 
 static void
@@ -223,7 +224,7 @@ holds_last_pool(Store *store, Snapshot snapshot)
 void
 holds_insert(Store *store, text *tenant, const Hold *hold)
 {
-	fill_hold(row_start(&store->holds), tenant, hold);
+	fill_hold(row_start(&store->holds, HOLD_COLUMNS), tenant, hold);
 	row_insert(&store->holds);
 }
 
@@ -233,7 +234,7 @@ holds_update(Store *store, text *tenant, const Hold *hold)
 {
 	ItemPointerData tid = hold->tid;
 
-	fill_hold(row_start(&store->holds), tenant, hold);
+	fill_hold(row_start(&store->holds, HOLD_COLUMNS), tenant, hold);
 	if (!row_update(&store->holds, &tid, true))
 		elog(ERROR, "a hold changed under the lock of its pool");
 }

@@ -41,7 +41,8 @@ enum
 	POOL_RETIRED,
 	POOL_CAPACITY,
 	POOL_TENANT,
-	POOL_KEY
+	POOL_KEY,
+	POOL_COLUMNS
 };
 
 /* A pool that is not in the table: external, nothing held. */
@@ -194,7 +195,7 @@ bool
 pools_insert(Store *store, Pool *pool)
 {
 	pool->id = nextval_internal(store->relations.ids, false);
-	fill_pool(row_start(&store->pools), pool);
+	fill_pool(row_start(&store->pools, POOL_COLUMNS), pool);
 	return row_insert_if_absent(&store->pools);
 }
 
@@ -207,6 +208,6 @@ pools_update(Store *store, const Pool *pool, bool wait)
 {
 	ItemPointerData tid = pool->tid;
 
-	fill_pool(row_start(&store->pools), pool);
+	fill_pool(row_start(&store->pools, POOL_COLUMNS), pool);
 	return row_update(&store->pools, &tid, wait);
 }

@@ -33,6 +33,7 @@ SQL_FUNCTION(hold_available_many);
 SQL_FUNCTION(hold_count);
 SQL_FUNCTION(hold_get);
 SQL_FUNCTION(hold_units);
+SQL_FUNCTION(hold_token_key);
 
 /* Finds the pool, or what a class would make of that name. */
 static bool
@@ -257,4 +258,16 @@ Datum
 hold_units(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_NUMERIC(rule_numeric(PG_GETARG_INT64(0)));
+}
+
+/*
+ * hold_token_key(tenant text, token text) returns bigint
+ *
+ * The key under which the tables find a tenant's token.
+ */
+Datum
+hold_token_key(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(rule_token_key(PG_GETARG_TEXT_PP(0),
+								   PG_GETARG_TEXT_PP(1)));
 }
