@@ -85,13 +85,35 @@ COMMENT ON COLUMN @extschema@.hold_settlement.refunded IS 'what this call gave b
 COMMENT ON COLUMN @extschema@.hold_settlement.held IS 'what is still held after it';
 COMMENT ON COLUMN @extschema@.hold_settlement.at IS 'when it was settled, or expired';
 
+CREATE TYPE @extschema@.hold_stay_grant AS (
+	granted boolean,
+	outcome @extschema@.hold_outcome,
+	room_id bigint,
+	stay daterange,
+	taken date[],
+	expires_at timestamptz,
+	version integer,
+	retry_at timestamptz
+);
+COMMENT ON TYPE @extschema@.hold_stay_grant IS
+	'the answer to a request for a room';
+COMMENT ON COLUMN @extschema@.hold_stay_grant.granted IS 'does the token hold what it asked for?';
+COMMENT ON COLUMN @extschema@.hold_stay_grant.outcome IS 'what became of the request';
+COMMENT ON COLUMN @extschema@.hold_stay_grant.room_id IS 'which room';
+COMMENT ON COLUMN @extschema@.hold_stay_grant.stay IS 'the nights that were asked for';
+COMMENT ON COLUMN @extschema@.hold_stay_grant.taken IS 'the nights that are not free';
+COMMENT ON COLUMN @extschema@.hold_stay_grant.expires_at IS 'until when the token''s stay is held; NULL: not held, or confirmed';
+COMMENT ON COLUMN @extschema@.hold_stay_grant.version IS 'starts at 1, grows with each renewal and move';
+COMMENT ON COLUMN @extschema@.hold_stay_grant.retry_at IS
+	'on a refusal, when the last stay in the way can come free; NULL: one is confirmed';
+
 --
 -- Tables.  Quantities are in millionths; only the extension's functions write
 -- them, and nobody but the owner reads them.
 --
 
 CREATE SEQUENCE @extschema@.hold_ids;
-COMMENT ON SEQUENCE @extschema@.hold_ids IS 'numbers the pools and classes';
+COMMENT ON SEQUENCE @extschema@.hold_ids IS 'numbers pools, classes and stays';
 
 -- The columns that change with every call stand side by side, so that the
 -- write-ahead log of an update stays short.
@@ -114,6 +136,7 @@ CREATE TABLE @extschema@.hold_pools (
 	capacity bigint,
 	tenant text COLLATE "C" NOT NULL,
 	pool text COLLATE "C" NOT NULL,
+	room_id bigint,
 	CONSTRAINT hold_pools_pkey PRIMARY KEY (pool_id),
 	CONSTRAINT hold_pools_by_key UNIQUE (tenant, pool, stripe)
 ) WITH (
@@ -135,13 +158,14 @@ COMMENT ON COLUMN @extschema@.hold_pools.lease_end IS 'no new holds from then on
 COMMENT ON COLUMN @extschema@.hold_pools.first_seq IS 'number of the oldest ledger entry that is kept';
 COMMENT ON COLUMN @extschema@.hold_pools.class_id IS 'the class that it was made by, or 0';
 COMMENT ON COLUMN @extschema@.hold_pools.generation IS 'grows with each successor lease';
-COMMENT ON COLUMN @extschema@.hold_pools.stripe IS '0 is the pool itself';
+COMMENT ON COLUMN @extschema@.hold_pools.stripe IS '0 is the pool itself, -1 a room';
 COMMENT ON COLUMN @extschema@.hold_pools.stripes IS 'how many counter rows the pool has';
 COMMENT ON COLUMN @extschema@.hold_pools.closed IS 'refuses new holds and renewals';
 COMMENT ON COLUMN @extschema@.hold_pools.retired IS 'dropped: no verb knows it';
 COMMENT ON COLUMN @extschema@.hold_pools.capacity IS 'NULL: the capacity lives elsewhere';
 COMMENT ON COLUMN @extschema@.hold_pools.tenant IS 'whose pool it is';
 COMMENT ON COLUMN @extschema@.hold_pools.pool IS 'its name';
+COMMENT ON COLUMN @extschema@.hold_pools.room_id IS 'the row is a room''s: its lock, its numbering, its nights';
 
 CREATE TABLE @extschema@.hold_classes (
 	class_id bigint NOT NULL,
@@ -247,6 +271,55 @@ COMMENT ON COLUMN @extschema@.hold_ledger.held_since IS 'when the claim was gran
 COMMENT ON COLUMN @extschema@.hold_ledger.version IS 'version of the hold';
 COMMENT ON COLUMN @extschema@.hold_ledger.actor IS 'role that acted: that of SET ROLE, or the login';
 
+-- Applications may insert confirmed stays: room_id, reservation_id, stay, ref.
+CREATE TABLE @extschema@.room_stays (
+	stay_id bigint NOT NULL,
+	tenant text COLLATE "C" NOT NULL,
+	room_id bigint NOT NULL,
+	reservation_id bigint,
+	stay daterange NOT NULL,
+	ref text,
+	token text COLLATE "C",
+	expires_at timestamptz,
+	token_key bigint,
+	held_since timestamptz NOT NULL,
+	version integer NOT NULL,
+	payload jsonb,
+	CONSTRAINT room_stays_pkey PRIMARY KEY (stay_id),
+	CONSTRAINT room_stays_finite CHECK (
+		NOT pg_catalog.isempty(stay)
+		AND pg_catalog.isfinite(pg_catalog.lower(stay))
+		AND pg_catalog.isfinite(pg_catalog.upper(stay))),
+	CONSTRAINT room_stays_held_or_confirmed CHECK (
+		CASE WHEN expires_at IS NULL
+			THEN reservation_id IS NOT NULL OR ref IS NOT NULL
+			ELSE token IS NOT NULL END),
+	CONSTRAINT room_stays_no_overlap
+		EXCLUDE USING gist (tenant WITH =, room_id WITH =, stay WITH &&)
+) WITH (
+	autovacuum_vacuum_scale_factor = 0.02,
+	autovacuum_vacuum_threshold = 500,
+	autovacuum_vacuum_cost_delay = 0
+);
+CREATE INDEX room_stays_by_token ON @extschema@.room_stays (token_key)
+	WHERE token_key IS NOT NULL;
+CREATE INDEX room_stays_by_expiry ON @extschema@.room_stays (expires_at)
+	WHERE expires_at IS NOT NULL;
+COMMENT ON TABLE @extschema@.room_stays IS
+	'stays in rooms, held and confirmed; no two of a room share a night';
+COMMENT ON COLUMN @extschema@.room_stays.stay_id IS 'never changes; given by the extension';
+COMMENT ON COLUMN @extschema@.room_stays.tenant IS 'whose room it is';
+COMMENT ON COLUMN @extschema@.room_stays.room_id IS 'the application''s number of the room';
+COMMENT ON COLUMN @extschema@.room_stays.reservation_id IS 'what the stay is confirmed for';
+COMMENT ON COLUMN @extschema@.room_stays.stay IS 'the nights, half-open: from the first to the day of departure';
+COMMENT ON COLUMN @extschema@.room_stays.ref IS 'what the stay is confirmed for, as text';
+COMMENT ON COLUMN @extschema@.room_stays.token IS 'by which it was held; NULL: inserted by an application';
+COMMENT ON COLUMN @extschema@.room_stays.expires_at IS 'until when it is held; NULL: confirmed';
+COMMENT ON COLUMN @extschema@.room_stays.token_key IS 'hash of tenant and token';
+COMMENT ON COLUMN @extschema@.room_stays.held_since IS 'when it was granted, or inserted';
+COMMENT ON COLUMN @extschema@.room_stays.version IS 'starts at 1, grows with each renewal and move';
+COMMENT ON COLUMN @extschema@.room_stays.payload IS 'whatever the caller wants kept';
+
 -- The ledger cannot be changed, and history cannot lose its pool.
 CREATE FUNCTION @extschema@.hold_refuse_change() RETURNS trigger
 AS 'MODULE_PATHNAME' LANGUAGE C;
@@ -262,11 +335,24 @@ CREATE TRIGGER keep_pools BEFORE DELETE OR TRUNCATE
 	FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.hold_refuse_change();
 ALTER TABLE @extschema@.hold_pools ENABLE ALWAYS TRIGGER keep_pools;
 
+CREATE FUNCTION @extschema@.hold_insert_stay() RETURNS trigger
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_insert_stay() IS
+	'trigger: locks the room, makes way and writes the ledger for a stay that an application inserts';
+CREATE TRIGGER insert_stay BEFORE INSERT ON @extschema@.room_stays
+	FOR EACH ROW EXECUTE FUNCTION @extschema@.hold_insert_stay();
+ALTER TABLE @extschema@.room_stays ENABLE ALWAYS TRIGGER insert_stay;
+CREATE TRIGGER by_functions_only BEFORE UPDATE OR DELETE OR TRUNCATE
+	ON @extschema@.room_stays
+	FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.hold_refuse_change();
+ALTER TABLE @extschema@.room_stays ENABLE ALWAYS TRIGGER by_functions_only;
+
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.hold_ids', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.hold_pools', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.hold_classes', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.holds', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.hold_ledger', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.room_stays', '');
 
 --
 -- What the views ask
@@ -424,6 +510,43 @@ COMMENT ON FUNCTION @extschema@.hold_return(text, text, numeric, text) IS
 	'puts back what a token consumed, for a cancelled booking; one row a pool';
 
 --
+-- Stays
+--
+
+CREATE FUNCTION @extschema@.hold_try_stay(token text, room_id bigint,
+	stay daterange, ttl interval DEFAULT NULL, payload jsonb DEFAULT NULL)
+RETURNS SETOF @extschema@.hold_stay_grant
+AS 'MODULE_PATHNAME' LANGUAGE C ROWS 1;
+COMMENT ON FUNCTION @extschema@.hold_try_stay(text, bigint, daterange, interval, jsonb) IS
+	'holds every night of a room for a token, or none; the nights that are taken are named';
+
+CREATE FUNCTION @extschema@.hold_try_stays(token text, room_ids bigint[],
+	stay daterange, ttl interval DEFAULT NULL, payload jsonb DEFAULT NULL)
+RETURNS SETOF @extschema@.hold_stay_grant
+AS 'MODULE_PATHNAME' LANGUAGE C ROWS 10;
+COMMENT ON FUNCTION @extschema@.hold_try_stays(text, bigint[], daterange, interval, jsonb) IS
+	'the same for several rooms, all or none; one row a room';
+
+CREATE FUNCTION @extschema@.hold_release_stay(token text, room_id bigint,
+	nights daterange DEFAULT NULL)
+RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_release_stay(text, bigint, daterange) IS
+	'gives nights of a room back that the token still holds; returns how many';
+
+CREATE FUNCTION @extschema@.hold_move_stay(stay_id bigint,
+	room_id bigint DEFAULT NULL, stay daterange DEFAULT NULL)
+RETURNS SETOF @extschema@.hold_stay_grant
+AS 'MODULE_PATHNAME' LANGUAGE C ROWS 1;
+COMMENT ON FUNCTION @extschema@.hold_move_stay(bigint, bigint, daterange) IS
+	'moves a confirmed stay to another room, to other nights, or both';
+
+CREATE FUNCTION @extschema@.hold_cancel_stay(stay_id bigint) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION @extschema@.hold_cancel_stay(bigint) IS
+	'gives up a confirmed stay; false if there is none of that id';
+
+--
 -- Reading
 --
 
@@ -577,8 +700,8 @@ COMMENT ON COLUMN @extschema@.live_holds.held_since IS 'when the claim was grant
 
 CREATE VIEW @extschema@.hold_entries WITH (security_barrier) AS
 SELECT l.at,
-	p.pool,
-	p.stripe::integer AS stripe,
+	CASE WHEN p.room_id IS NULL THEN p.pool END AS pool,
+	CASE WHEN p.room_id IS NULL THEN p.stripe::integer END AS stripe,
 	l.seq,
 	l.event,
 	CASE WHEN s.sees THEN l.token END AS token,
@@ -602,7 +725,7 @@ WHERE p.tenant OPERATOR(pg_catalog.=) (SELECT @extschema@.hold_tenant() COLLATE 
 COMMENT ON VIEW @extschema@.hold_entries IS
 	'the ledger of the current tenant: every change, append-only';
 COMMENT ON COLUMN @extschema@.hold_entries.at IS 'when; never runs backwards within a pool';
-COMMENT ON COLUMN @extschema@.hold_entries.pool IS 'where';
+COMMENT ON COLUMN @extschema@.hold_entries.pool IS 'where; NULL: in a room';
 COMMENT ON COLUMN @extschema@.hold_entries.stripe IS 'which counter row of the pool';
 COMMENT ON COLUMN @extschema@.hold_entries.seq IS 'number of the entry there, without a gap, in commit order';
 COMMENT ON COLUMN @extschema@.hold_entries.event IS 'what happened';
@@ -648,7 +771,8 @@ SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 WITH entry AS (
 	SELECT l.pool_id, l.seq, l.event::text AS event, l.at, l.qty, l.held,
-		l.consumed, l.capacity, l.expires_at, l.memory_key, p.tenant, l.token, l.remaining, l.taken,
+		l.consumed, l.capacity, l.expires_at, l.room_id IS NOT NULL AS of_room,
+		l.memory_key, p.tenant, l.token, l.remaining, l.taken,
 		-- does it touch the balances of the pool's generation at that time?
 		l.generation = p.generation - count(*) FILTER (WHERE l.event = 'generation')
 			OVER (pool_order ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS counts,
@@ -659,7 +783,8 @@ WITH entry AS (
 		lead(l.seq) OVER pool_order IS NULL AS is_newest,
 		-- what the token holds after it, and held before
 		COALESCE(l.remaining, l.qty) AS token_holds,
-		lag(COALESCE(l.remaining, l.qty)) OVER token_order AS token_held,
+		CASE WHEN l.token IS NOT NULL
+			THEN lag(COALESCE(l.remaining, l.qty)) OVER token_order END AS token_held,
 		lead(l.seq) OVER token_order IS NULL AS is_newest_of_token
 	FROM @extschema@.hold_ledger l
 		LEFT JOIN @extschema@.hold_pools p ON p.pool_id = l.pool_id
@@ -672,6 +797,9 @@ WITH entry AS (
 			WHEN NOT counts THEN last_held
 			WHEN event = 'granted' THEN last_held + qty
 			WHEN event = 'changed' THEN last_held + qty - token_held
+			-- a stay that was not held is confirmed at once
+			WHEN event = 'consumed' AND of_room AND COALESCE(token_held, 0) = 0
+				THEN last_held
 			WHEN event IN ('consumed', 'released', 'expired') THEN last_held - qty
 			WHEN event = 'repaired' THEN held
 			ELSE last_held END AS should_hold,
@@ -683,8 +811,19 @@ WITH entry AS (
 			ELSE last_consumed END AS should_consume
 	FROM entry e
 ), held AS (
-	SELECT h.pool_id, h.generation, sum(h.qty) AS qty
+	SELECT h.pool_id, h.generation, sum(h.qty) AS qty, count(*) AS holds,
+		0 AS confirmed
 	FROM @extschema@.holds h GROUP BY h.pool_id, h.generation
+	UNION ALL
+	SELECT p.pool_id, p.generation,
+		COALESCE(sum(upper(s.stay) - lower(s.stay))
+			FILTER (WHERE s.expires_at IS NOT NULL), 0) * 1000000,
+		count(*),
+		COALESCE(sum(upper(s.stay) - lower(s.stay))
+			FILTER (WHERE s.expires_at IS NULL), 0) * 1000000
+	FROM @extschema@.room_stays s
+		JOIN @extschema@.hold_pools p ON p.tenant = s.tenant AND p.room_id = s.room_id
+	GROUP BY p.pool_id, p.generation
 ), finding AS (
 	SELECT 'held is not the sum of the holds' AS problem, p.pool_id,
 		COALESCE(h.qty, 0)::text AS expected, p.held::text AS found
@@ -695,9 +834,19 @@ WITH entry AS (
 	SELECT 'the number of holds is not what there are', p.pool_id,
 		COALESCE(h.holds, 0)::text, p.holds::text
 	FROM @extschema@.hold_pools p
-		LEFT JOIN (SELECT pool_id, count(*) AS holds
-			FROM @extschema@.holds GROUP BY pool_id) h ON h.pool_id = p.pool_id
+		LEFT JOIN (SELECT pool_id, sum(holds) AS holds
+			FROM held GROUP BY pool_id) h ON h.pool_id = p.pool_id
 	WHERE p.holds <> COALESCE(h.holds, 0)
+	UNION ALL
+	SELECT 'consumed is not the sum of the confirmed stays', p.pool_id,
+		COALESCE(h.confirmed, 0)::text, p.consumed::text
+	FROM @extschema@.hold_pools p LEFT JOIN held h ON h.pool_id = p.pool_id
+	WHERE p.room_id IS NOT NULL AND p.consumed <> COALESCE(h.confirmed, 0)
+	UNION ALL
+	SELECT 'a stay is in a room without a row', NULL, s.room_id::text, NULL
+	FROM @extschema@.room_stays s
+	WHERE NOT EXISTS (SELECT FROM @extschema@.hold_pools p
+		WHERE p.tenant = s.tenant AND p.room_id = s.room_id)
 	UNION ALL
 	SELECT 'the pool''s row is not what its newest entry says', p.pool_id,
 		concat_ws(' ', e.seq, e.held, e.consumed, e.capacity, e.at),
@@ -737,7 +886,8 @@ WITH entry AS (
 		concat_ws(' ', e.token_holds, e.expires_at),
 		concat_ws(' ', h.qty, h.expires_at)
 	FROM (SELECT * FROM replayed
-			WHERE is_newest_of_token AND token IS NOT NULL AND token_holds > 0) e
+			WHERE is_newest_of_token AND token IS NOT NULL AND token_holds > 0
+				AND NOT of_room) e
 		FULL JOIN @extschema@.holds h
 			ON h.pool_id = e.pool_id AND h.token = e.token
 	WHERE (e.token_holds, e.expires_at) IS DISTINCT FROM (h.qty, h.expires_at)
@@ -751,6 +901,7 @@ WITH entry AS (
 		@extschema@.hold_token_key(e.tenant, e.token)::text, e.memory_key::text
 	FROM replayed e
 	WHERE e.event IN ('consumed', 'released', 'expired', 'returned')
+		AND e.token IS NOT NULL
 		AND e.memory_key IS DISTINCT FROM @extschema@.hold_token_key(e.tenant, e.token)
 	UNION ALL
 	SELECT 'a hold''s consumed units are not what the ledger says', h.pool_id,
@@ -772,7 +923,7 @@ WITH entry AS (
 	FROM @extschema@.hold_pools p
 		JOIN (SELECT DISTINCT ON (e.pool_id) e.pool_id,
 				COALESCE(e.expires_at, 'infinity') AS expires_at
-			FROM replayed e WHERE e.token IS NULL
+			FROM replayed e WHERE e.token IS NULL AND NOT e.of_room
 			ORDER BY e.pool_id, e.seq DESC) e ON e.pool_id = p.pool_id
 	WHERE p.lease_end <> e.expires_at
 	UNION ALL
@@ -810,7 +961,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	verbs CONSTANT text[] := ARRAY['hold_try', 'hold_try_lines', 'hold_renew',
-		'hold_consume', 'hold_release', 'hold_return', 'hold_get', 'hold_history',
+		'hold_consume', 'hold_release', 'hold_return', 'hold_try_stay',
+		'hold_try_stays', 'hold_release_stay', 'hold_get', 'hold_history',
 		'hold_pool_history', 'hold_require_consumed', 'hold_available', 'hold_available_many',
 		'hold_count'];
 	watching CONSTANT text[] := ARRAY['hold_available',
@@ -818,7 +970,8 @@ DECLARE
 	upkeep CONSTANT text[] := ARRAY['hold_pool_set', 'hold_pool_add',
 		'hold_pool_close', 'hold_pool_open', 'hold_pool_renew',
 		'hold_pool_drop', 'hold_class_set', 'hold_sweep', 'hold_sweep_all',
-		'hold_trim', 'hold_repair',
+		'hold_trim', 'hold_repair', 'hold_move_stay',
+		'hold_cancel_stay',
 		'hold_see_tokens'];
 	granted text[];
 	routine regprocedure;
@@ -855,6 +1008,10 @@ BEGIN
 		EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %s', routine,
 			hold_grant_access.role);
 	END LOOP;
+	IF hold_grant_access.level <> 'monitor' THEN
+		EXECUTE format('GRANT INSERT (room_id, reservation_id, stay, ref) '
+			'ON %s.room_stays TO %s', home, hold_grant_access.role);
+	END IF;
 	IF hold_grant_access.level <> 'app' THEN
 		EXECUTE format('GRANT SELECT ON %1$s.hold_pool_status, %1$s.live_holds, '
 			'%1$s.hold_entries TO %2$s', home, hold_grant_access.role);

@@ -62,7 +62,8 @@ open_indexes(Table *table)
 		table->indexes[i] = index_open(lfirst_oid(lc), RowExclusiveLock);
 		table->infos[i] = BuildIndexInfo(table->indexes[i]);
 		if (table->estate == NULL && (table->infos[i]->ii_Predicate != NIL ||
-									  table->infos[i]->ii_Expressions != NIL))
+									  table->infos[i]->ii_Expressions != NIL ||
+									  table->infos[i]->ii_ExclusionOps != NULL))
 			table->estate = CreateExecutorState();
 		i++;
 	}
@@ -275,6 +276,10 @@ insert_index_entries(Table *table, TupleTableSlot *slot, bool unchanged,
 		index_insert(index, values, isnull, &slot->tts_tid, table->rel,
 					 info->ii_Unique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
 					 unchanged, info);
+		if (info->ii_ExclusionOps != NULL)
+			check_exclusion_constraint(table->rel, index, info,
+									   &slot->tts_tid, values, isnull,
+									   table->estate, false);
 	}
 	if (table->estate != NULL)
 		ResetPerTupleExprContext(table->estate);

@@ -124,8 +124,11 @@ add_settlement(FunctionCallInfo fcinfo, const Relations *relations,
 	isnull[7] = !answer->known;
 	values[8] = PointerGetDatum(answer->payload);
 	isnull[8] = answer->payload == NULL;
-	isnull[9] = true;			/* room_id */
-	isnull[10] = true;			/* stay */
+	values[9] = Int64GetDatum(answer->room_id);
+	isnull[9] = !answer->of_room;
+	isnull[10] = !answer->of_stay;
+	if (answer->of_stay)
+		values[10] = nights_range(answer->nights);
 	values[11] = Int64GetDatum(answer->reservation_id);
 	isnull[11] = !answer->reserved;
 	add_row(fcinfo, values, isnull);

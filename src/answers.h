@@ -12,6 +12,7 @@
 
 #include "datatype/timestamp.h"
 #include "fmgr.h"
+#include "nights.h"
 #include "relations.h"
 #include "utils/jsonb.h"
 
@@ -44,6 +45,10 @@ typedef struct SettlementAnswer
 	int64		held;
 	TimestampTz at;
 	Jsonb	   *payload;		/* or NULL */
+	bool		of_room;
+	int64		room_id;		/* if of_room */
+	bool		of_stay;
+	Nights		nights;			/* if of_stay */
 	bool		reserved;
 	int64		reservation_id; /* if reserved */
 } SettlementAnswer;

@@ -11,7 +11,7 @@
  * locked, everything is read anew, the clock too, and judged again.
  *
  * Locks: pools that are missing are made first, in the byte order of their
- * keys; then pools are locked in the order of their ids.  All of it is rolled
+ * keys; then pools are locked in the order of their ids, then rooms.  All of it is rolled
  * back, with a subtransaction, where the answer is a refusal after all, and
  * where the locks show a pool that was not known before: then it starts again.
  *
@@ -145,21 +145,26 @@ make_missing(Attempt *attempt, List *standings)
 }
 
 static int
-compare_ids(const ListCell *a, const ListCell *b)
+compare_for_locks(const ListCell *a, const ListCell *b)
 {
-	int64		first = ((Standing *) lfirst(a))->pool.id;
-	int64		second = ((Standing *) lfirst(b))->pool.id;
+	const Pool *first = &((Standing *) lfirst(a))->pool;
+	const Pool *second = &((Standing *) lfirst(b))->pool;
 
-	return first < second ? -1 : first > second ? 1 : 0;
+	if (first->is_room != second->is_room)
+		return first->is_room ? 1 : -1;
+	if (first->is_room)
+		return first->room_id < second->room_id ? -1 :
+			first->room_id > second->room_id;
+	return first->id < second->id ? -1 : first->id > second->id;
 }
 
-/* Locks the pools in the order of their ids. */
+/* Locks the pools in the order of their ids, then the rooms. */
 static void
 lock_pools(Attempt *attempt, List *standings)
 {
 	ListCell   *lc;
 
-	list_sort(standings, compare_ids);
+	list_sort(standings, compare_for_locks);
 	foreach(lc, standings)
 	{
 		(void) pools_lock(attempt->store, &((Standing *) lfirst(lc))->pool,

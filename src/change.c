@@ -53,6 +53,8 @@ add_entry(Change *change, HoldEvent event, int64 qty)
 	entry->event = event;
 	entry->at = change->at;
 	entry->pool_id = pool->id;
+	entry->of_room = pool->is_room;
+	entry->room_id = pool->room_id;
 	entry->seq = pool->seq;
 	entry->qty = qty;
 	entry->held = pool->held;
@@ -76,6 +78,9 @@ add_hold_entry(Change *change, HoldEvent event, int64 qty, const Hold *hold)
 	entry->generation = hold->generation;
 	entry->token = hold->token;
 	entry->payload = hold->payload;
+	entry->of_stay = hold->stay != NULL;
+	if (entry->of_stay)
+		entry->nights = hold->stay->nights;
 	return entry;
 }
 
@@ -118,7 +123,8 @@ void
 change_expire(Change *change, const Hold *hold)
 {
 	add_held(change, hold, -hold->qty);
-	add_memory(change, EVENT_EXPIRED, hold->qty, hold, 0, hold->consumed);
+	add_memory(change, EVENT_EXPIRED, hold->qty, hold, hold->beside,
+			   hold->consumed);
 	change->ended = lappend(change->ended, (void *) hold);
 }
 
@@ -134,26 +140,118 @@ change_grant(Change *change, const Hold *hold)
 	change->started = lappend(change->started, (void *) hold);
 }
 
+/* Replaces a hold by what became of it. */
+static void
+rewrite_hold(Change *change, HoldEvent event, const Hold *hold, Hold *after)
+{
+	Pool	   *pool = &change->pool;
+
+	after->version = hold->version + 1;
+	if (hold->stay != NULL)
+	{
+		after->stay->expires_at = after->expires_at;
+		after->stay->version = after->version;
+		after->stay->payload = after->payload;
+	}
+	add_held(change, hold, after->qty - hold->qty);
+	add_hold_entry(change, event, after->qty, after);
+	pool->next_expiry = Min(pool->next_expiry, after->expires_at);
+	change->rewritten = lappend(change->rewritten, after);
+}
+
+static Hold *
+copy_hold(const Hold *hold)
+{
+	Hold	   *copy = palloc(sizeof(Hold));
+
+	*copy = *hold;
+	if (hold->stay != NULL)
+	{
+		copy->stay = palloc(sizeof(Stay));
+		*copy->stay = *hold->stay;
+	}
+	return copy;
+}
+
 /* Renews a hold, with another quantity perhaps; NULL keeps the payload. */
 void
 change_renew(Change *change, const Hold *hold, int64 qty,
 			 TimestampTz expires_at, Jsonb *payload)
 {
-	Pool	   *pool = &change->pool;
-	Hold	   *after = palloc(sizeof(Hold));
-	bool		changed = qty != hold->qty;
+	Hold	   *after = copy_hold(hold);
 
-	*after = *hold;
 	after->qty = qty;
 	after->expires_at = expires_at;
-	after->version++;
 	if (payload != NULL)
 		after->payload = payload;
+	rewrite_hold(change, qty == hold->qty ? EVENT_RENEWED : EVENT_CHANGED,
+				 hold, after);
+}
 
-	add_held(change, hold, qty - hold->qty);
-	add_hold_entry(change, changed ? EVENT_CHANGED : EVENT_RENEWED, qty, after);
-	pool->next_expiry = Min(pool->next_expiry, expires_at);
+/* Moves a held stay to other nights, and renews it. */
+void
+change_move(Change *change, const Hold *hold, Nights nights,
+			TimestampTz expires_at, Jsonb *payload)
+{
+	Hold	   *after = copy_hold(hold);
+
+	after->stay->nights = nights;
+	after->qty = nights_count(nights) * UNITS_PER_ONE;
+	after->expires_at = expires_at;
+	if (payload != NULL)
+		after->payload = payload;
+	rewrite_hold(change, EVENT_CHANGED, hold, after);
+}
+
+/*
+ * Gives some nights of a held stay back: a part of it stays, and what falls
+ * off behind them goes on as a stay of its own.  "remaining" is what the token
+ * then holds in the room.
+ */
+void
+change_cut(Change *change, const Hold *hold, Nights cut, int64 remaining)
+{
+	Hold	   *after = copy_hold(hold);
+	Hold	   *given = copy_hold(hold);
+	Nights		nights = hold->stay->nights;
+	Hold	   *tail;
+
+	given->stay->nights = cut;
+	given->qty = nights_count(cut) * UNITS_PER_ONE;
+	add_held(change, hold, -given->qty);
+	add_memory(change, EVENT_RELEASED, given->qty, given, remaining,
+			   hold->consumed);
+	if (cut.first == nights.first && cut.departure == nights.departure)
+	{
+		change->ended = lappend(change->ended, (void *) hold);
+		return;
+	}
+	if (cut.first > nights.first && cut.departure < nights.departure)
+	{
+		tail = copy_hold(hold);
+		tail->stay->nights.first = cut.departure;
+		change->started = lappend(change->started, tail);
+	}
+	if (cut.first > nights.first)
+		after->stay->nights.departure = cut.first;
+	else
+		after->stay->nights.first = cut.departure;
 	change->rewritten = lappend(change->rewritten, after);
+}
+
+/* The stay as its confirmation leaves it. */
+static Stay *
+confirmed_stay(const Stay *held, const Note *note)
+{
+	Stay	   *stay = palloc(sizeof(Stay));
+
+	*stay = *held;
+	stay->confirmed = true;
+	stay->expires_at = DT_NOEND;
+	stay->reserved = note->reserved;
+	stay->reservation_id = note->reservation_id;
+	stay->ref = note->ref;
+	return stay;
 }
 
 static void
@@ -185,14 +283,20 @@ change_consume(Change *change, const Hold *hold, int64 qty, bool final,
 	}
 	add_held(change, hold, -qty);
 	add_consumed(change, hold, qty);
-	add_note(add_memory(change, EVENT_CONSUMED, qty, hold, rest,
+	add_note(add_memory(change, EVENT_CONSUMED, qty, hold,
+						rest + hold->beside,
 						rule_add(hold->consumed, qty)), note);
 
 	*after = *hold;
 	after->qty = rest;
 	after->consumed = rule_add(hold->consumed, qty);
 	after->ref = note->ref;
-	if (rest == 0)
+	if (hold->stay != NULL)
+	{
+		after->stay = confirmed_stay(hold->stay, note);
+		change->rewritten = lappend(change->rewritten, after);
+	}
+	else if (rest == 0)
 		change->ended = lappend(change->ended, (void *) hold);
 	else
 		change->rewritten = lappend(change->rewritten, after);
@@ -218,6 +322,11 @@ change_consume_late(Change *change, const Hold *hold, int64 qty,
 	add_consumed(change, revived, qty);
 	add_note(add_memory(change, EVENT_CONSUMED, qty, revived, 0,
 						rule_add(hold->consumed, qty)), note);
+	if (hold->stay != NULL)
+	{
+		revived->stay = confirmed_stay(hold->stay, note);
+		change->started = lappend(change->started, revived);
+	}
 }
 
 /*
@@ -248,12 +357,64 @@ change_return(Change *change, const Hold *held, const Entry *last,
 	change->rewritten = lappend(change->rewritten, after);
 }
 
+/* Notes an event of a confirmed stay, whose token may be nobody's. */
+static void
+note_stay(Change *change, HoldEvent event, const Hold *stay, int64 taken,
+		  const Note *note)
+{
+	if (stay->token != NULL)
+		add_note(add_memory(change, event, stay->qty, stay, 0, taken), note);
+	else
+		add_note(add_hold_entry(change, event, stay->qty, stay), note);
+}
+
+/* Notes a stay that an application is about to insert itself. */
+void
+change_note_stay(Change *change, const Hold *stay, const Note *note)
+{
+	change->pool.holds++;
+	add_consumed(change, stay, stay->qty);
+	note_stay(change, EVENT_CONSUMED, stay, 0, note);
+}
+
+/* Takes a confirmed stay out of its room; its row goes to another. */
+void
+change_leave_room(Change *change, const Hold *stay, int64 taken,
+				  const Note *note)
+{
+	change->pool.holds--;
+	add_consumed(change, stay, -stay->qty);
+	note_stay(change, EVENT_RETURNED, stay, taken, note);
+}
+
+/* Puts a confirmed stay, as it is to be, into its room. */
+void
+change_enter_room(Change *change, const Hold *stay, int64 taken,
+				  const Note *note)
+{
+	change->pool.holds++;
+	add_consumed(change, stay, stay->qty);
+	note_stay(change, EVENT_CONSUMED, stay, rule_add(taken, stay->qty), note);
+	change->rewritten = lappend(change->rewritten, (void *) stay);
+}
+
+/* Gives up a confirmed stay; "taken" is what the token then still has. */
+void
+change_give_up(Change *change, const Hold *hold, int64 taken,
+			   const Note *note)
+{
+	add_consumed(change, hold, -hold->qty);
+	note_stay(change, EVENT_RETURNED, hold, taken, note);
+	change->ended = lappend(change->ended, (void *) hold);
+}
+
 /* Ends a hold by giving all that is left of it back. */
 void
 change_release(Change *change, const Hold *hold)
 {
 	add_held(change, hold, -hold->qty);
-	add_memory(change, EVENT_RELEASED, hold->qty, hold, 0, hold->consumed);
+	add_memory(change, EVENT_RELEASED, hold->qty, hold, hold->beside,
+			   hold->consumed);
 	change->ended = lappend(change->ended, (void *) hold);
 }
 
@@ -272,6 +433,35 @@ change_pool(Change *change, HoldEvent event, int64 qty, text *ref)
 	entry->remembered = true;
 	entry->memory_key = rule_ref_key(change->pool.id, ref);
 	entry->held_since = change->at;
+}
+
+/* --- writing: a hold is a row of holds, or one of room_stays --- */
+
+static void
+delete_hold(Store *store, const Hold *hold)
+{
+	if (hold->stay != NULL)
+		stays_delete(store, hold->stay);
+	else
+		holds_delete(store, hold);
+}
+
+static void
+update_hold(Store *store, text *tenant, const Hold *hold)
+{
+	if (hold->stay != NULL)
+		stays_update(store, tenant, hold->stay);
+	else
+		holds_update(store, tenant, hold);
+}
+
+static void
+insert_hold(Store *store, text *tenant, const Hold *hold)
+{
+	if (hold->stay != NULL)
+		stays_insert(store, tenant, hold->stay);
+	else
+		holds_insert(store, tenant, hold);
 }
 
 /*
@@ -312,15 +502,15 @@ change_write(Store *store, Change *change, bool wait)
 		return false;
 	foreach(lc, change->ended)
 	{
-		holds_delete(store, lfirst(lc));
+		delete_hold(store, lfirst(lc));
 	}
 	foreach(lc, change->rewritten)
 	{
-		holds_update(store, tenant, lfirst(lc));
+		update_hold(store, tenant, lfirst(lc));
 	}
 	foreach(lc, change->started)
 	{
-		holds_insert(store, tenant, lfirst(lc));
+		insert_hold(store, tenant, lfirst(lc));
 	}
 	foreach(lc, change->entries)
 	{
@@ -338,7 +528,8 @@ change_make_pool(Store *store, Pool *pool, TimestampTz clock)
 {
 	Change	   *change = change_begin(pool, clock);
 
-	change_pool(change, EVENT_CAPACITY, pool->capacity, NULL);
+	change_pool(change, pool->is_room ? EVENT_OPENED : EVENT_CAPACITY,
+				pool->capacity, NULL);
 	if (!pools_insert(store, &change->pool))
 		return false;
 	((Entry *) linitial(change->entries))->pool_id = change->pool.id;

@@ -13,6 +13,7 @@
 #include "entries.h"
 #include "holds.h"
 #include "pools.h"
+#include "stays.h"
 #include "store.h"
 
 /*
@@ -44,12 +45,24 @@ extern void change_expire(Change *change, const Hold *hold);
 extern void change_grant(Change *change, const Hold *hold);
 extern void change_renew(Change *change, const Hold *hold, int64 qty,
 						 TimestampTz expires_at, Jsonb *payload);
+extern void change_move(Change *change, const Hold *hold, Nights nights,
+						TimestampTz expires_at, Jsonb *payload);
+extern void change_cut(Change *change, const Hold *hold, Nights cut,
+					   int64 remaining);
 extern void change_consume(Change *change, const Hold *hold, int64 qty,
 						   bool final, const Note *note);
 extern void change_consume_late(Change *change, const Hold *hold, int64 qty,
 								const Note *note);
 extern void change_return(Change *change, const Hold *held, const Entry *last,
 						  int64 taken, int64 qty, const Note *note);
+extern void change_note_stay(Change *change, const Hold *stay,
+							 const Note *note);
+extern void change_leave_room(Change *change, const Hold *stay, int64 taken,
+							  const Note *note);
+extern void change_enter_room(Change *change, const Hold *stay, int64 taken,
+							  const Note *note);
+extern void change_give_up(Change *change, const Hold *hold, int64 taken,
+						   const Note *note);
 extern void change_release(Change *change, const Hold *hold);
 extern void change_generation(Change *change, int64 capacity,
 							  TimestampTz lease_end);

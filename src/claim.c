@@ -40,7 +40,7 @@ look_up_token(Store *store, Snapshot snapshot, const text *token,
 	Hold	   *hold = palloc(sizeof(Hold));
 
 	if (holds_find(store, snapshot, token, standing->pool.id, hold))
-		standing->hold = hold;
+		standing_add_hold(standing, hold);
 	else
 		standing->entries = entries_of_token(store, snapshot, token,
 											 standing->pool.id);
@@ -48,7 +48,7 @@ look_up_token(Store *store, Snapshot snapshot, const text *token,
 
 static Claim *
 find_claim(Store *store, Snapshot snapshot, const ClaimRequest *request,
-		   const Want *want, const TokenFacts * facts)
+		   const Want *want, const TokenFacts *facts)
 {
 	Claim	   *claim = palloc0(sizeof(Claim));
 	Standing   *standing = &claim->standing;
@@ -315,11 +315,11 @@ change_of_claim(const Claim *claim, const ClaimRequest *request,
 	return change;
 }
 
-/* Builds the release of a live hold that the claims replace. */
+/* Builds the release of a live hold in another pool. */
 static void
 replace_hold(Standing *standing, TimestampTz clock)
 {
-	if (!standing_is_live(standing, clock))
+	if (standing->pool.is_room || !standing_is_live(standing, clock))
 		return;
 	standing->change = change_begin(&standing->pool, clock);
 	change_release(standing->change, standing->hold);

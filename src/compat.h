@@ -27,6 +27,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/rangetypes.h"
 
 /* Declares a function that SQL calls; before 16 the server did not export it. */
 #define SQL_FUNCTION(name) \
@@ -70,6 +71,16 @@ compat_may_execute(Oid function)
 						   ACL_EXECUTE) == ACLCHECK_OK;
 #else
 	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#endif
+}
+
+static inline RangeType *
+compat_make_range(TypeCacheEntry *type, RangeBound *lower, RangeBound *upper)
+{
+#if PG_VERSION_NUM >= 160000
+	return make_range(type, lower, upper, false, NULL);
+#else
+	return make_range(type, lower, upper, false);
 #endif
 }
 

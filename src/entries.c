@@ -83,7 +83,8 @@ fill_entry(TupleTableSlot *row, const Relations *relations, const Entry *entry)
 	fill_memory(row, entry);
 	values[ENTRY_RESERVATION_ID] = Int64GetDatum(entry->reservation_id);
 	isnull[ENTRY_RESERVATION_ID] = !entry->reserved;
-	isnull[ENTRY_ROOM_ID] = true;
+	values[ENTRY_ROOM_ID] = Int64GetDatum(entry->room_id);
+	isnull[ENTRY_ROOM_ID] = !entry->of_room;
 	values[ENTRY_ACTOR] = PointerGetDatum(entry->actor);
 	values[ENTRY_TOKEN] = PointerGetDatum(entry->token);
 	isnull[ENTRY_TOKEN] = entry->token == NULL;
@@ -91,7 +92,9 @@ fill_entry(TupleTableSlot *row, const Relations *relations, const Entry *entry)
 	isnull[ENTRY_REF] = entry->ref == NULL;
 	values[ENTRY_PAYLOAD] = PointerGetDatum(entry->payload);
 	isnull[ENTRY_PAYLOAD] = entry->payload == NULL;
-	isnull[ENTRY_STAY] = true;
+	isnull[ENTRY_STAY] = !entry->of_stay;
+	if (entry->of_stay)
+		values[ENTRY_STAY] = nights_range(entry->nights);
 }
 
 /* Reads an entry that has a key. */
@@ -125,6 +128,13 @@ read_entry(TupleTableSlot *row, const Relations *relations, Entry *entry)
 		entry->ref = DatumGetTextPCopy(values[ENTRY_REF]);
 	if (!isnull[ENTRY_PAYLOAD])
 		entry->payload = DatumGetJsonbPCopy(values[ENTRY_PAYLOAD]);
+	entry->of_room = !isnull[ENTRY_ROOM_ID];
+	if (entry->of_room)
+		entry->room_id = DatumGetInt64(values[ENTRY_ROOM_ID]);
+	entry->of_stay = !isnull[ENTRY_STAY];
+	if (entry->of_stay)
+		entry->nights = nights_of_range(DatumGetRangeTypeP(values[ENTRY_STAY]),
+										PG_INT32_MAX);
 	entry->ours = row_is_ours(row);
 	entry->reserved = !isnull[ENTRY_RESERVATION_ID];
 	if (entry->reserved)

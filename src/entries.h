@@ -13,6 +13,7 @@
 #include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
 #include "pools.h"
+#include "nights.h"
 #include "store.h"
 #include "utils/jsonb.h"
 
@@ -22,6 +23,8 @@ typedef struct Entry
 	HoldEvent	event;
 	TimestampTz at;
 	int64		pool_id;
+	bool		of_room;
+	int64		room_id;		/* if of_room */
 	int64		seq;
 	int64		qty;
 	int64		held;			/* of the pool, after it; as the next three */
@@ -40,6 +43,8 @@ typedef struct Entry
 	text	   *token;			/* these may be NULL */
 	text	   *ref;
 	Jsonb	   *payload;
+	bool		of_stay;
+	Nights		nights;			/* if of_stay */
 	bool		ours;			/* written by this transaction */
 	bool		reserved;
 	int64		reservation_id; /* if reserved */

@@ -52,6 +52,8 @@ read_hold(TupleTableSlot *row, Hold *hold)
 	hold->generation = DatumGetInt32(values[HOLD_GENERATION]);
 	hold->token = DatumGetTextPCopy(values[HOLD_TOKEN]);
 	hold->ref = isnull[HOLD_REF] ? NULL : DatumGetTextPCopy(values[HOLD_REF]);
+	hold->stay = NULL;
+	hold->beside = 0;
 	hold->payload = isnull[HOLD_PAYLOAD] ? NULL :
 		DatumGetJsonbPCopy(values[HOLD_PAYLOAD]);
 }

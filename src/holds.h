@@ -30,6 +30,8 @@ typedef struct Hold
 	text	   *token;
 	text	   *ref;			/* of the last capture, or NULL */
 	Jsonb	   *payload;		/* or NULL */
+	struct Stay *stay;			/* a claim on a room, or NULL */
+	int64		beside;			/* what the token holds in other pieces of it */
 } Hold;
 
 /* A walk over a pool's holds in the order in which they expire. */

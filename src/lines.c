@@ -13,13 +13,13 @@
 #include "compat.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "nights.h"
 #include "settings.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/lsyscache.h"
-#include "utils/rangetypes.h"
 #include "utils/typcache.h"
 
 SQL_FUNCTION(hold_line);
@@ -142,51 +142,6 @@ hold_lines(PG_FUNCTION_ARGS)
 
 /* --- nights --- */
 
-static void
-refuse_stay(const char *reason)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("stay must be a finite range of nights that is not empty"),
-			 errdetail("It %s.", reason),
-			 errhint("Write the first night and the day of departure, for example '[2031-05-01,2031-05-03)'.")));
-}
-
-/*
- * Reads a stay: its first night and how many there are.  Dates are kept in
- * canonical form, so the upper bound is the day of departure.
- */
-static int
-read_stay(RangeType *stay, DateADT *first)
-{
-	TypeCacheEntry *type = lookup_type_cache(RangeTypeGetOid(stay),
-											 TYPECACHE_RANGE_INFO);
-	RangeBound	lower;
-	RangeBound	upper;
-	bool		empty;
-	int64		nights;
-
-	range_deserialize(type, stay, &lower, &upper, &empty);
-	if (empty)
-		refuse_stay("is empty");
-	if (lower.infinite || upper.infinite)
-		refuse_stay("is unbounded");
-	if (DATE_NOT_FINITE(DatumGetDateADT(lower.val)) ||
-		DATE_NOT_FINITE(DatumGetDateADT(upper.val)))
-		refuse_stay("has an infinite date");
-	nights = (int64) DatumGetDateADT(upper.val) - DatumGetDateADT(lower.val);
-	if (nights > setting_max_nights)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("stay has too many nights"),
-				 errdetail("The limit is %d, not " INT64_FORMAT ".",
-						   setting_max_nights, nights),
-				 errhint("Split the stay, or have a superuser raise \"%s\".",
-						 "hold_ledger.max_nights")));
-	*first = DatumGetDateADT(lower.val);
-	return (int) nights;
-}
-
 /* The pool of one night: prefix, colon, date in ISO form. */
 static text *
 pool_of_night(const text *prefix, DateADT night)
@@ -215,15 +170,15 @@ hold_nights(PG_FUNCTION_ARGS)
 {
 	text	   *prefix = argument_key(fcinfo, 0, "prefix");
 	ArrayArgument budgets;
-	DateADT		first;
+	Nights		stay;
 	int			nights;
 	Oid			line_type;
 	TupleDesc	desc = line_desc(fcinfo, &line_type);
 	Datum	   *lines;
 
-	require_argument(fcinfo, 1, "stay");
 	require_argument(fcinfo, 2, "qty");
-	nights = read_stay(PG_GETARG_RANGE_P(1), &first);
+	stay = nights_of_argument(fcinfo, 1, "stay");
+	nights = nights_count(stay);
 	budgets = argument_array(fcinfo, 3, "budgets", setting_max_nights);
 	require_same_length(&budgets, nights, "budgets", "the nights of the stay");
 
@@ -233,7 +188,7 @@ hold_nights(PG_FUNCTION_ARGS)
 		bool		budgeted = budgets.given && !budgets.isnull[i];
 
 		lines[i] = make_line(desc,
-							 PointerGetDatum(pool_of_night(prefix, first + i)),
+							 PointerGetDatum(pool_of_night(prefix, stay.first + i)),
 							 PG_GETARG_DATUM(2), budgeted,
 							 budgeted ? budgets.values[i] : (Datum) 0);
 	}

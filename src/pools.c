@@ -4,7 +4,8 @@
  *	  The table hold_pools: one counter row a pool.
  *
  * A pool is the row with stripe 0.  Further stripes are rows of their own,
- * with their own pool_id and the same tenant and key.
+ * with their own pool_id and the same tenant and key.  A room has a row too,
+ * which is its lock, numbers its entries and counts its nights.
  *
  * Locks: a pool's row is the lock of all its holds and ledger entries.  Rows
  * are locked in the order of their ids.  The key and the id never change, so
@@ -20,6 +21,9 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/timestamp.h"
+
+/* where the row of a room stands beside a pool of the same name */
+#define ROOM_STRIPE (-1)
 
 /* the columns; those that change with every call stand side by side */
 enum
@@ -42,6 +46,7 @@ enum
 	POOL_CAPACITY,
 	POOL_TENANT,
 	POOL_KEY,
+	POOL_ROOM_ID,
 	POOL_COLUMNS
 };
 
@@ -70,6 +75,16 @@ pool_raise_unknown(const text *key, const char *hint)
 			 hint == NULL ? 0 : errhint("%s", hint)));
 }
 
+/* A room's row that is not in the table. */
+void
+pool_init_room(Pool *pool, text *tenant, int64 room_id)
+{
+	pool_init(pool, tenant, cstring_to_text(psprintf(INT64_FORMAT, room_id)));
+	pool->is_room = true;
+	pool->room_id = room_id;
+	pool->stripe = ROOM_STRIPE;
+}
+
 static void
 read_pool(TupleTableSlot *row, Pool *pool)
 {
@@ -95,6 +110,8 @@ read_pool(TupleTableSlot *row, Pool *pool)
 	pool->capacity = pool->counted ? DatumGetInt64(values[POOL_CAPACITY]) : 0;
 	pool->tenant = DatumGetTextPCopy(values[POOL_TENANT]);
 	pool->key = DatumGetTextPCopy(values[POOL_KEY]);
+	pool->is_room = !row->tts_isnull[POOL_ROOM_ID];
+	pool->room_id = pool->is_room ? DatumGetInt64(values[POOL_ROOM_ID]) : 0;
 }
 
 static void
@@ -121,6 +138,8 @@ fill_pool(TupleTableSlot *row, const Pool *pool)
 	row->tts_isnull[POOL_CAPACITY] = !pool->counted;
 	values[POOL_TENANT] = PointerGetDatum(pool->tenant);
 	values[POOL_KEY] = PointerGetDatum(pool->key);
+	values[POOL_ROOM_ID] = Int64GetDatum(pool->room_id);
+	row->tts_isnull[POOL_ROOM_ID] = !pool->is_room;
 }
 
 static bool
@@ -138,20 +157,36 @@ find_one(Store *store, Oid index, Snapshot snapshot, ScanKey keys, int nkeys,
 	return found;
 }
 
-/* Finds the tenant's pool of that name, retired or not. */
-bool
-pools_find(Store *store, Snapshot snapshot, const text *key, Pool *pool)
+static bool
+find_key(Store *store, Snapshot snapshot, const text *tenant, const text *key,
+		 int16 stripe, Pool *pool)
 {
 	ScanKeyData keys[3];
 
 	ScanKeyEntryInitialize(&keys[0], 0, 1, BTEqualStrategyNumber, InvalidOid,
-						   C_COLLATION_OID, F_TEXTEQ,
-						   PointerGetDatum(store->tenant));
+						   C_COLLATION_OID, F_TEXTEQ, PointerGetDatum(tenant));
 	ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid,
 						   C_COLLATION_OID, F_TEXTEQ, PointerGetDatum(key));
-	ScanKeyInit(&keys[2], 3, BTEqualStrategyNumber, F_INT2EQ, Int16GetDatum(0));
+	ScanKeyInit(&keys[2], 3, BTEqualStrategyNumber, F_INT2EQ,
+				Int16GetDatum(stripe));
 	return find_one(store, store->relations.indexes[POOLS_BY_KEY], snapshot,
 					keys, 3, pool);
+}
+
+/* Finds the tenant's pool of that name, retired or not. */
+bool
+pools_find(Store *store, Snapshot snapshot, const text *key, Pool *pool)
+{
+	return find_key(store, snapshot, store->tenant, key, 0, pool);
+}
+
+/* Finds the row of a tenant's room, or says what it would be. */
+bool
+pools_find_room(Store *store, Snapshot snapshot, text *tenant, int64 room_id,
+				Pool *pool)
+{
+	pool_init_room(pool, tenant, room_id);
+	return find_key(store, snapshot, tenant, pool->key, ROOM_STRIPE, pool);
 }
 
 /* Finds a counter row by its id, of any tenant. */

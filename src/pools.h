@@ -33,6 +33,8 @@ typedef struct Pool
 	int16		stripes;
 	bool		closed;
 	bool		retired;
+	bool		is_room;		/* the row of a room, which counts nights */
+	int64		room_id;		/* if is_room */
 	bool		counted;		/* false: capacity lives elsewhere */
 	int64		capacity;
 	text	   *tenant;
@@ -45,6 +47,9 @@ extern bool pools_find(Store *store, Snapshot snapshot, const text *key,
 					   Pool *pool);
 extern bool pools_find_id(Store *store, Snapshot snapshot, int64 id,
 						  Pool *pool);
+extern void pool_init_room(Pool *pool, text *tenant, int64 room_id);
+extern bool pools_find_room(Store *store, Snapshot snapshot, text *tenant,
+							int64 room_id, Pool *pool);
 extern bool pools_is_current(Store *store, Snapshot snapshot, Pool *pool);
 extern bool pools_lock(Store *store, Pool *pool, bool wait);
 extern bool pools_insert(Store *store, Pool *pool);

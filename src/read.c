@@ -203,33 +203,108 @@ fill_held(const Hold *hold, bool live, Datum *values, bool *isnull)
 	isnull[13] = true;
 }
 
+/* Fills in what is the same for all that a token has in one place. */
+static void
+fill_place(Store *store, const Standing *standing, Datum *values,
+		   bool *isnull)
+{
+	const Pool *pool = &standing->pool;
+
+	memset(isnull, 0, sizeof(bool) * GET_COLUMNS);
+	values[0] = CStringGetTextDatum(pool->is_room ? "stay" : "pool");
+	values[1] = PointerGetDatum(pool->key);
+	isnull[1] = pool->is_room;
+	values[2] = Int64GetDatum(pool->id);
+	isnull[2] = pool->is_room;
+	put_units(&values[5], &isnull[5], true, standing_taken(standing));
+	values[11] = Int64GetDatum(pool->room_id);
+	isnull[11] = !pool->is_room;
+	isnull[12] = true;
+}
+
+static void
+fill_nights(Nights nights, Datum *values, bool *isnull)
+{
+	values[12] = nights_range(nights);
+	isnull[12] = false;
+}
+
+static void
+add_held(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
+		 const Hold *hold, TimestampTz clock)
+{
+	bool		live = rule_is_live(hold->expires_at, clock);
+	Datum		values[GET_COLUMNS];
+	bool		isnull[GET_COLUMNS];
+
+	fill_place(store, standing, values, isnull);
+	values[6] = ObjectIdGetDatum(store->relations.outcomes[live ?
+														   OUTCOME_GRANTED :
+														   OUTCOME_EXPIRED]);
+	fill_held(hold, live, values, isnull);
+	if (hold->stay != NULL)
+		fill_nights(hold->stay->nights, values, isnull);
+	add_row(fcinfo, values, isnull);
+}
+
+static void
+add_confirmed(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
+			  const Hold *hold)
+{
+	Datum		values[GET_COLUMNS];
+	bool		isnull[GET_COLUMNS];
+
+	fill_place(store, standing, values, isnull);
+	fill_held(hold, false, values, isnull);
+	put_units(&values[5], &isnull[5], true, hold->qty);
+	values[6] = ObjectIdGetDatum(store->relations.outcomes[OUTCOME_CONSUMED]);
+	isnull[7] = true;
+	fill_nights(hold->stay->nights, values, isnull);
+	values[13] = Int64GetDatum(hold->stay->reservation_id);
+	isnull[13] = !hold->stay->reserved;
+	add_row(fcinfo, values, isnull);
+}
+
+static void
+add_ended(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
+		  TimestampTz clock)
+{
+	HoldOutcome state = standing_state(standing, clock);
+	const Entry *entry = standing_last_entry(standing);
+	Datum		values[GET_COLUMNS];
+	bool		isnull[GET_COLUMNS];
+
+	fill_place(store, standing, values, isnull);
+	values[6] = ObjectIdGetDatum(store->relations.outcomes[state]);
+	fill_ended(standing, values, isnull);
+	if (entry->of_stay)
+		fill_nights(entry->nights, values, isnull);
+	add_row(fcinfo, values, isnull);
+}
+
 static void
 add_standing(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
 			 TimestampTz clock)
 {
-	HoldOutcome state = standing_state(standing, clock);
-	Datum		values[GET_COLUMNS];
-	bool		isnull[GET_COLUMNS] = {0};
+	ListCell   *lc;
 
-	values[0] = CStringGetTextDatum("pool");
-	values[1] = PointerGetDatum(standing->pool.key);
-	values[2] = Int64GetDatum(standing->pool.id);
-	put_units(&values[5], &isnull[5], true, standing_taken(standing));
-	values[6] = ObjectIdGetDatum(store->relations.outcomes[state]);
-	isnull[11] = true;			/* room_id */
-	isnull[12] = true;			/* stay */
-	if (standing->hold != NULL)
-		fill_held(standing->hold, standing_is_live(standing, clock), values,
-				  isnull);
-	else
-		fill_ended(standing, values, isnull);
-	add_row(fcinfo, values, isnull);
+	foreach(lc, standing->holds)
+	{
+		add_held(fcinfo, store, standing, lfirst(lc), clock);
+	}
+	foreach(lc, standing->confirmed)
+	{
+		add_confirmed(fcinfo, store, standing, lfirst(lc));
+	}
+	if (standing->holds == NIL && standing->confirmed == NIL)
+		add_ended(fcinfo, store, standing, clock);
 }
 
 /*
  * hold_get(token text) returns setof record
  *
- * What the token holds, and how what it held has ended; one row a pool.
+ * What the token holds, and how what it held has ended; one row a pool,
+ * and a stay.
  */
 Datum
 hold_get(PG_FUNCTION_ARGS)

@@ -28,10 +28,11 @@ static const char *const table_names[NUM_TABLES] = {
 	"holds",
 	"hold_ledger",
 	"hold_classes",
+	"room_stays",
 };
 
 /* how many columns of each the code knows */
-static const int table_columns[NUM_TABLES] = {18, 11, 22, 7};
+static const int table_columns[NUM_TABLES] = {19, 11, 22, 7, 12};
 
 static const char *const index_names[NUM_INDEXES] = {
 	"hold_pools_pkey",
@@ -41,6 +42,10 @@ static const char *const index_names[NUM_INDEXES] = {
 	"hold_ledger_by_memory",
 	"hold_classes_pkey",
 	"hold_classes_by_prefix",
+	"room_stays_pkey",
+	"room_stays_no_overlap",
+	"room_stays_by_token",
+	"room_stays_by_expiry",
 };
 
 static const char *const outcome_labels[NUM_OUTCOMES] = {

@@ -18,6 +18,7 @@ typedef enum OwnTable
 	TABLE_HOLDS,
 	TABLE_LEDGER,
 	TABLE_CLASSES,
+	TABLE_STAYS,
 	NUM_TABLES
 } OwnTable;
 
@@ -30,6 +31,10 @@ typedef enum OwnIndex
 	LEDGER_BY_MEMORY,
 	CLASSES_BY_ID,
 	CLASSES_BY_PREFIX,
+	STAYS_BY_ID,
+	STAYS_BY_NIGHT,
+	STAYS_BY_TOKEN,
+	STAYS_BY_EXPIRY,
 	NUM_INDEXES
 } OwnIndex;
 
@@ -78,7 +83,7 @@ typedef struct Relations
 	Oid			schema;			/* InvalidOid: nothing is known */
 	Oid			tables[NUM_TABLES];
 	Oid			indexes[NUM_INDEXES];
-	Oid			ids;			/* the sequence that numbers pools and classes */
+	Oid			ids;			/* the sequence that numbers all rows */
 	Oid			line_type;		/* hold_line */
 	Oid			see_tokens;		/* who may execute this sees tokens */
 	Oid			outcomes[NUM_OUTCOMES];

@@ -58,11 +58,16 @@ judge_renewal(const Standing *standing, TimestampTz clock)
 static void
 renew_hold(Standing *standing, TimestampTz clock, int64 ttl)
 {
-	Hold	   *hold = standing->hold;
+	ListCell   *lc;
 
 	standing->change = change_begin(&standing->pool, clock);
-	change_renew(standing->change, hold, hold->qty,
-				 Max(hold->expires_at, clock + ttl), NULL);
+	foreach(lc, standing->holds)
+	{
+		Hold	   *hold = lfirst(lc);
+
+		change_renew(standing->change, hold, hold->qty,
+					 Max(hold->expires_at, clock + ttl), NULL);
+	}
 }
 
 /* All live holds are renewed, or none. */
@@ -107,7 +112,7 @@ answer_of_renewal(const Standing *standing, int line)
 
 	answer.outcome = standing->outcome;
 	answer.line = line;
-	answer.pool = standing->pool.key;
+	answer.pool = standing->pool.is_room ? NULL : standing->pool.key;
 	answer.retry_at = DT_NOEND;
 	answer.known = standing->pool.counted;
 	answer.available = standing->available;
@@ -120,7 +125,7 @@ answer_of_renewal(const Standing *standing, int line)
 	if (answer.held)
 	{
 		answer.asked = true;
-		answer.qty = hold->qty;
+		answer.qty = standing_qty(standing);
 		answer.expires_at = hold->expires_at;
 		answer.version = hold->version;
 	}

@@ -39,6 +39,33 @@ say_returned(Standing *standing, TimestampTz at, int64 refunded, int64 held)
 	figures->reservation_id = consumed->reservation_id;
 }
 
+/* Gives up the confirmed stays in a room, all of them. */
+static void
+give_up_stays(Standing *standing, const ReturnRequest *request,
+			  TimestampTz clock)
+{
+	int64		left = standing_taken(standing);
+	int64		returned = 0;
+	ListCell   *lc;
+
+	if (request->partial)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("qty cannot be given for a stay"),
+				 errhint("Give up single stays with hold_cancel_stay.")));
+	foreach(lc, standing->confirmed)
+	{
+		Hold	   *stay = lfirst(lc);
+
+		if (standing->change == NULL)
+			standing->change = change_begin(&standing->pool, clock);
+		left -= stay->qty;
+		returned += stay->qty;
+		change_give_up(standing->change, stay, Max(left, 0), &request->note);
+	}
+	say_returned(standing, clock, returned, 0);
+}
+
 /* Puts back what was consumed and not yet returned, as far as it is asked. */
 static void
 return_units(Standing *standing, const ReturnRequest *request,
@@ -55,6 +82,11 @@ return_units(Standing *standing, const ReturnRequest *request,
 		say_returned(standing, first->at, first->qty,
 					 rule_is_live(first->expires_at, first->at) ?
 					 first->remaining : 0);
+		return;
+	}
+	if (standing->pool.is_room)
+	{
+		give_up_stays(standing, request, clock);
 		return;
 	}
 	if (request->partial)

@@ -117,10 +117,11 @@ say_blocked(Standing *standing, TimestampTz clock)
 	standing->outcome = OUTCOME_BLOCKED;
 	standing->change = NULL;
 	figures->at = clock;
-	figures->before = hold->qty;
+	figures->before = standing->hold != NULL ? standing_qty(standing) :
+		hold->qty;
 	figures->payload = hold->payload;
 	if (standing_is_live(standing, clock))
-		figures->held = hold->qty;
+		figures->held = figures->before;
 }
 
 /* --- consuming --- */
@@ -149,6 +150,45 @@ say_consumed(Standing *standing, const ConsumeRequest *request, int64 before,
 	figures->reservation_id = request->note.reservation_id;
 }
 
+/* Stays are confirmed for something, and as a whole. */
+static void
+require_confirmation(const ConsumeRequest *request)
+{
+	if (request->partial)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("qty cannot be given for a stay"),
+				 errhint("Give nights back with hold_release_stay, and confirm the rest.")));
+	if (!request->note.reserved && request->note.ref == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("a stay needs a reservation_id or a ref"),
+				 errhint("Say what the stay is confirmed for.")));
+}
+
+/* Confirms a stay, with all its pieces. */
+static void
+consume_stay(Standing *standing, const ConsumeRequest *request,
+			 TimestampTz clock)
+{
+	int64		taken = 0;
+	ListCell   *lc;
+
+	require_confirmation(request);
+	standing->change = change_begin(&standing->pool, clock);
+	foreach(lc, standing->holds)
+	{
+		Hold	   *piece = lfirst(lc);
+
+		piece->consumed = taken;
+		taken += piece->qty;
+		piece->beside = standing_qty(standing) - taken;
+		change_consume(standing->change, piece, piece->qty, true,
+					   &request->note);
+	}
+	say_consumed(standing, request, taken, taken, standing->hold->payload);
+}
+
 static void
 consume_live(Standing *standing, const ConsumeRequest *request,
 			 TimestampTz clock)
@@ -156,6 +196,11 @@ consume_live(Standing *standing, const ConsumeRequest *request,
 	Hold	   *hold = standing->hold;
 	int64		taken = units_to_take(request, hold->qty);
 
+	if (standing->pool.is_room)
+	{
+		consume_stay(standing, request, clock);
+		return;
+	}
 	standing->change = change_begin(&standing->pool, clock);
 	if (request->final && taken == 0)
 		change_release(standing->change, hold);
@@ -220,6 +265,110 @@ consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
 	return true;
 }
 
+/* The pieces of a stay that lapsed, from rows or from the ledger, of Hold. */
+static List *
+lapsed_pieces(const Standing *standing)
+{
+	List	   *pieces = NIL;
+
+	if (standing->hold != NULL)
+		return standing->holds;
+	for (int i = list_length(standing->entries) - 1; i >= 0; i--)
+	{
+		const Entry *entry = list_nth(standing->entries, i);
+		Stay	   *stay = palloc0(sizeof(Stay));
+
+		if (entry->event != EVENT_EXPIRED)
+			break;
+		stay->room_id = standing->pool.room_id;
+		stay->nights = entry->nights;
+		stay->expires_at = entry->expires_at;
+		stay->held_since = entry->held_since;
+		stay->version = entry->version;
+		stay->token = entry->token;
+		stay->payload = entry->payload;
+		pieces = lcons(hold_of_stay(&standing->pool, stay), pieces);
+	}
+	return pieces;
+}
+
+static bool
+is_among_stays(List *stays, const Stay *stay)
+{
+	ListCell   *lc;
+
+	foreach(lc, stays)
+	{
+		if (((Stay *) lfirst(lc))->id == stay->id)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Are the nights of the pieces free?  Then *expired are the stays of others,
+ * and of the token itself, that have to go.
+ */
+static bool
+nights_are_free(Attempt *attempt, Snapshot snapshot, const Standing *standing,
+				List *pieces, List **expired)
+{
+	ListCell   *lc;
+	ListCell   *other;
+
+	*expired = NIL;
+	foreach(lc, pieces)
+	{
+		List	   *stays = stays_overlapping(attempt->store, snapshot,
+											  standing->pool.room_id,
+											  ((Hold *) lfirst(lc))->stay->nights);
+
+		foreach(other, stays)
+		{
+			Stay	   *stay = lfirst(other);
+
+			if (rule_is_live(stay->expires_at, attempt->clock))
+				return false;
+			if (!is_among_stays(*expired, stay))
+				*expired = lappend(*expired, stay);
+		}
+	}
+	return true;
+}
+
+/* Confirms a stay that expired, if its nights are still free; else false. */
+static bool
+consume_lapsed_stay(Attempt *attempt, Snapshot snapshot, Standing *standing)
+{
+	const ConsumeRequest *request = attempt->request;
+	List	   *pieces = lapsed_pieces(standing);
+	List	   *expired;
+	int64		taken = 0;
+	ListCell   *lc;
+
+	if (!nights_are_free(attempt, snapshot, standing, pieces, &expired))
+		return false;
+	require_confirmation(request);
+	standing->change = change_begin(&standing->pool, attempt->clock);
+	foreach(lc, expired)
+	{
+		change_expire(standing->change,
+					  hold_of_stay(&standing->pool, lfirst(lc)));
+	}
+	foreach(lc, pieces)
+	{
+		Hold	   *piece = lfirst(lc);
+
+		piece->consumed = taken;
+		change_consume_late(standing->change, piece, piece->qty,
+							&request->note);
+		taken += piece->qty;
+	}
+	say_consumed(standing, request, taken, taken,
+				 ((Hold *) linitial(pieces))->payload);
+	return true;
+}
+
 /*
  * Since when a hold must have been live for a late payment to reach it: as
  * long as the live ones are, or else as long as the one that lapsed last.
@@ -269,7 +418,11 @@ consume_one(Attempt *attempt, Snapshot snapshot, Standing *standing,
 	say_how_it_ended(standing, attempt->clock);
 	if (!token_lapsed_beside(standing, since, attempt->clock))
 		return true;
-	return request->late && consume_lapsed(attempt, snapshot, standing);
+	if (!request->late)
+		return false;
+	return standing->pool.is_room ?
+		consume_lapsed_stay(attempt, snapshot, standing) :
+		consume_lapsed(attempt, snapshot, standing);
 }
 
 /* A quantity without a pool must not be able to mean several holds. */
@@ -345,6 +498,11 @@ read_consume_request(FunctionCallInfo fcinfo, ConsumeRequest *request)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("ref must not be null where the rest stays held"),
 				 errhint("Give each capture a ref of its own, so that a retry takes nothing.")));
+	if (!request->final && request->partial && request->qty == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("qty must be greater than zero where the rest stays held"),
+				 errhint("Give everything back with hold_release.")));
 }
 
 /*
@@ -388,6 +546,7 @@ decide_release(Attempt *attempt, Snapshot snapshot, List *standings)
 	{
 		Standing   *standing = lfirst(lc);
 		Hold	   *hold = standing->hold;
+		ListCell   *piece;
 
 		if (!standing_is_live(standing, attempt->clock))
 		{
@@ -395,11 +554,18 @@ decide_release(Attempt *attempt, Snapshot snapshot, List *standings)
 			continue;
 		}
 		standing->change = change_begin(&standing->pool, attempt->clock);
-		change_release(standing->change, hold);
 		standing->outcome = OUTCOME_RELEASED;
 		standing->figures.at = standing->change->at;
-		standing->figures.before = hold->qty;
-		standing->figures.refunded = hold->qty;
+		standing->figures.before = standing_qty(standing);
+		foreach(piece, standing->holds)
+		{
+			Hold	   *given = lfirst(piece);
+
+			standing->figures.refunded += given->qty;
+			given->beside = standing->figures.before -
+				standing->figures.refunded;
+			change_release(standing->change, given);
+		}
 		standing->figures.payload = hold->payload;
 	}
 }

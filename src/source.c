@@ -14,6 +14,7 @@
 #include "source.h"
 
 #include "access/xact.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -88,7 +89,9 @@ check_function(Oid function)
 text *
 source_name(Oid function)
 {
-	if (!has_privs_of_role(GetUserId(), check_function(function)))
+	if (isTempNamespace(get_func_namespace(function)))
+		refuse_function(function, "is temporary");
+	if (!is_member_of_role(GetUserId(), check_function(function)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be a member of the role that owns function %s",

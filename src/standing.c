@@ -30,6 +30,44 @@ compare_holds(const ListCell *a, const ListCell *b)
 		first->pool_id > second->pool_id;
 }
 
+/* A stay as the hold that it is: its units are nights. */
+Hold *
+hold_of_stay(const Pool *room, Stay *stay)
+{
+	Hold	   *hold = palloc0(sizeof(Hold));
+
+	hold->pool_id = room->id;
+	hold->qty = nights_count(stay->nights) * UNITS_PER_ONE;
+	hold->expires_at = stay->expires_at;
+	hold->held_since = stay->held_since;
+	hold->version = stay->version;
+	hold->generation = room->generation;
+	hold->token = stay->token;
+	hold->ref = stay->ref;
+	hold->payload = stay->payload;
+	hold->stay = stay;
+	return hold;
+}
+
+static void
+add_stays(TokenFacts *facts, Store *store, Snapshot snapshot,
+		  const text *token)
+{
+	ListCell   *lc;
+
+	foreach(lc, stays_of_token(store, snapshot, token))
+	{
+		Stay	   *stay = lfirst(lc);
+		Pool		room;
+
+		if (!pools_find_room(store, snapshot, store->tenant, stay->room_id,
+							 &room))
+			elog(ERROR, "room " INT64_FORMAT " has stays and no row",
+				 stay->room_id);
+		facts->holds = lappend(facts->holds, hold_of_stay(&room, stay));
+	}
+}
+
 /* Reads all that a token has and all that the ledger remembers of it. */
 TokenFacts *
 facts_of_token(Store *store, Snapshot snapshot, const text *token)
@@ -37,20 +75,38 @@ facts_of_token(Store *store, Snapshot snapshot, const text *token)
 	TokenFacts *facts = palloc(sizeof(TokenFacts));
 
 	facts->holds = holds_of_token(store, snapshot, token);
+	add_stays(facts, store, snapshot, token);
 	facts->entries = entries_of_token(store, snapshot, token, 0);
 	list_sort(facts->holds, compare_holds);
 	return facts;
 }
 
+/*
+ * Adds a hold, or a piece of a stay, to what the token has there.  A stay
+ * that is confirmed is held no more.
+ */
+void
+standing_add_hold(Standing *standing, Hold *hold)
+{
+	if (hold->stay != NULL && hold->stay->confirmed)
+	{
+		standing->confirmed = lappend(standing->confirmed, hold);
+		return;
+	}
+	if (standing->hold == NULL)
+		standing->hold = hold;
+	standing->holds = lappend(standing->holds, hold);
+}
+
 static int64
-hold_pool_at(const TokenFacts * facts, int i)
+hold_pool_at(const TokenFacts *facts, int i)
 {
 	return i < list_length(facts->holds) ?
 		((Hold *) list_nth(facts->holds, i))->pool_id : PG_INT64_MAX;
 }
 
 static int64
-entry_pool_at(const TokenFacts * facts, int i)
+entry_pool_at(const TokenFacts *facts, int i)
 {
 	return i < list_length(facts->entries) ?
 		((Entry *) list_nth(facts->entries, i))->pool_id : PG_INT64_MAX;
@@ -58,8 +114,8 @@ entry_pool_at(const TokenFacts * facts, int i)
 
 /* The first place in facts from which on pools are not below the given one. */
 static int
-first_place(const TokenFacts * facts, int64 pool_id, int count,
-			int64 (*pool_at) (const TokenFacts * facts, int i))
+first_place(const TokenFacts *facts, int64 pool_id, int count,
+			int64 (*pool_at) (const TokenFacts *facts, int i))
 {
 	int			low = 0;
 	int			high = count;
@@ -78,7 +134,7 @@ first_place(const TokenFacts * facts, int64 pool_id, int count,
 
 /* Puts into the standing what the facts say of its pool. */
 void
-standing_fill(Standing *standing, const TokenFacts * facts)
+standing_fill(Standing *standing, const TokenFacts *facts)
 {
 	int64		pool_id = standing->pool.id;
 	int			h = first_place(facts, pool_id, list_length(facts->holds),
@@ -86,8 +142,8 @@ standing_fill(Standing *standing, const TokenFacts * facts)
 	int			e = first_place(facts, pool_id, list_length(facts->entries),
 								entry_pool_at);
 
-	if (hold_pool_at(facts, h) == pool_id)
-		standing->hold = list_nth(facts->holds, h);
+	for (; hold_pool_at(facts, h) == pool_id; h++)
+		standing_add_hold(standing, list_nth(facts->holds, h));
 	for (; entry_pool_at(facts, e) == pool_id; e++)
 		standing->entries = lappend(standing->entries,
 									list_nth(facts->entries, e));
@@ -103,7 +159,7 @@ is_known(Store *store, Snapshot snapshot, int64 pool_id, Pool *pool)
 
 /* The next pool after the given one of which the facts say something, or 0. */
 static int64
-next_pool(const TokenFacts * facts, int64 pool_id)
+next_pool(const TokenFacts *facts, int64 pool_id)
 {
 	int			h = first_place(facts, pool_id + 1,
 								list_length(facts->holds), hold_pool_at);
@@ -114,7 +170,23 @@ next_pool(const TokenFacts * facts, int64 pool_id)
 	return next == PG_INT64_MAX ? 0 : next;
 }
 
-/* Returns how a token stands in all of its pools, in the order of their ids. */
+static int
+compare_standings(const ListCell *a, const ListCell *b)
+{
+	const Pool *first = &((Standing *) lfirst(a))->pool;
+	const Pool *second = &((Standing *) lfirst(b))->pool;
+
+	if (first->is_room != second->is_room)
+		return first->is_room ? 1 : -1;
+	if (first->is_room)
+		return first->room_id < second->room_id ? -1 : 1;
+	return first->id < second->id ? -1 : 1;
+}
+
+/*
+ * Returns how a token stands in all of its pools and rooms, pools first, in
+ * the order of their ids.
+ */
 List *
 standings_of_token(Store *store, Snapshot snapshot, const text *token)
 {
@@ -131,7 +203,70 @@ standings_of_token(Store *store, Snapshot snapshot, const text *token)
 		standing_fill(standing, facts);
 		standings = lappend(standings, standing);
 	}
+	list_sort(standings, compare_standings);
 	return standings;
+}
+
+/* Returns how a token stands in a room, which need not have a row yet. */
+Standing *
+standing_in_room(Store *store, Snapshot snapshot, const text *token,
+				 int64 room_id)
+{
+	Standing   *standing = palloc0(sizeof(Standing));
+
+	if (pools_find_room(store, snapshot, store->tenant, room_id,
+						&standing->pool))
+		standing_fill(standing, facts_of_token(store, snapshot, token));
+	return standing;
+}
+
+static void
+add_nights(Nights *all, bool *any, Nights nights)
+{
+	all->first = *any ? Min(all->first, nights.first) : nights.first;
+	all->departure = *any ? Max(all->departure, nights.departure) :
+		nights.departure;
+	*any = true;
+}
+
+/*
+ * The nights from the first to the last that the token has in the room, or
+ * had there last; false for a pool.
+ */
+bool
+standing_nights(const Standing *standing, Nights *nights)
+{
+	const Entry *entry = standing_last_entry(standing);
+	bool		any = false;
+	ListCell   *lc;
+
+	if (!standing->pool.is_room)
+		return false;
+	foreach(lc, standing->holds)
+	{
+		add_nights(nights, &any, ((Hold *) lfirst(lc))->stay->nights);
+	}
+	foreach(lc, standing->confirmed)
+	{
+		add_nights(nights, &any, ((Hold *) lfirst(lc))->stay->nights);
+	}
+	if (!any && entry != NULL && entry->of_stay)
+		add_nights(nights, &any, entry->nights);
+	return any;
+}
+
+/* All that the token holds there. */
+int64
+standing_qty(const Standing *standing)
+{
+	int64		qty = 0;
+	ListCell   *lc;
+
+	foreach(lc, standing->holds)
+	{
+		qty += ((Hold *) lfirst(lc))->qty;
+	}
+	return qty;
 }
 
 /* The ids of the standings' pools, in order. */
@@ -152,7 +287,7 @@ standings_pools(List *standings)
 }
 
 bool
-standing_is_among(const Standing *standing, const PoolSet * pools)
+standing_is_among(const Standing *standing, const PoolSet *pools)
 {
 	return bsearch(&standing->pool.id, pools->ids, pools->count,
 				   sizeof(int64), compare_pool_ids) != NULL;
@@ -254,7 +389,7 @@ refund_before(const Standing *standing, const Entry *consumed)
 	{
 		const Entry *entry = lfirst(lc);
 
-		if (entry->seq == consumed->seq - 1 &&
+		if (!standing->pool.is_room && entry->seq == consumed->seq - 1 &&
 			entry->event == EVENT_RELEASED && entry->remaining > 0)
 			return entry->qty;
 	}
@@ -272,7 +407,7 @@ standing_figures(const Standing *standing, const Entry *consumed)
 	bool		trimmed = consumed->event != EVENT_CONSUMED;
 
 	figures.at = consumed->at;
-	figures.consumed = trimmed ? consumed->taken : consumed->qty;
+	figures.consumed = trimmed || standing->pool.is_room ? consumed->taken : consumed->qty;
 	figures.refunded = refund_before(standing, consumed);
 	figures.held = consumed->remaining;
 	figures.before = figures.consumed + figures.refunded + figures.held;

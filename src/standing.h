@@ -34,6 +34,8 @@ typedef struct Standing
 {
 	Pool		pool;
 	Hold	   *hold;			/* NULL: none that has not ended */
+	List	   *holds;			/* all of them: a stay can be in pieces */
+	List	   *confirmed;		/* its confirmed stays, of Hold */
 	List	   *entries;		/* what the ledger remembers, in order */
 	HoldOutcome outcome;		/* the verb's answer */
 	Figures		figures;		/* the same, of a settlement */
@@ -46,23 +48,29 @@ typedef struct TokenFacts
 {
 	List	   *holds;			/* of Hold */
 	List	   *entries;		/* of Entry, by number within a pool */
-}			TokenFacts;
+} TokenFacts;
 
 /* Ids of pools, in order. */
 typedef struct PoolSet
 {
 	int			count;
 	int64	   *ids;
-}			PoolSet;
+} PoolSet;
 
-extern PoolSet * standings_pools(List *standings);
+extern PoolSet *standings_pools(List *standings);
 extern bool standing_is_among(const Standing *standing,
-							  const PoolSet * pools);
-extern TokenFacts * facts_of_token(Store *store, Snapshot snapshot,
-								   const text *token);
-extern void standing_fill(Standing *standing, const TokenFacts * facts);
+							  const PoolSet *pools);
+extern TokenFacts *facts_of_token(Store *store, Snapshot snapshot,
+								  const text *token);
+extern void standing_fill(Standing *standing, const TokenFacts *facts);
 extern List *standings_of_token(Store *store, Snapshot snapshot,
 								const text *token);
+extern Standing *standing_in_room(Store *store, Snapshot snapshot,
+								  const text *token, int64 room_id);
+extern void standing_add_hold(Standing *standing, Hold *hold);
+extern bool standing_nights(const Standing *standing, Nights *nights);
+extern int64 standing_qty(const Standing *standing);
+extern Hold *hold_of_stay(const Pool *room, Stay *stay);
 extern bool standing_is_live(const Standing *standing, TimestampTz clock);
 extern const Entry *standing_last_entry(const Standing *standing);
 extern HoldOutcome standing_state(const Standing *standing,

@@ -55,6 +55,8 @@ open_tables(Store *store, FunctionCallInfo fcinfo, LOCKMODE lockmode,
 							store->relations.tables[TABLE_HOLDS], lockmode);
 		table_open_for_call(&store->ledger,
 							store->relations.tables[TABLE_LEDGER], lockmode);
+		table_open_for_call(&store->stays,
+							store->relations.tables[TABLE_STAYS], lockmode);
 		/* the locks may have brought news of a change */
 		if (relations_are_current(&store->relations))
 			break;
@@ -104,6 +106,7 @@ open_for_writing(Store *store, FunctionCallInfo fcinfo, text *tenant)
 	open_tables(store, fcinfo, RowExclusiveLock, tenant);
 	store_refuse_publication(&store->pools);
 	store_refuse_publication(&store->holds);
+	store_refuse_publication(&store->stays);
 }
 
 /* The same for a verb.  Error 55000 also without a tenant that is required. */
@@ -130,11 +133,13 @@ store_prepare_to_write(Store *store)
 	table_prepare_to_write(&store->pools);
 	table_prepare_to_write(&store->holds);
 	table_prepare_to_write(&store->ledger);
+	table_prepare_to_write(&store->stays);
 }
 
 void
 store_close(Store *store)
 {
+	table_close_after_call(&store->stays);
 	table_close_after_call(&store->ledger);
 	table_close_after_call(&store->holds);
 	table_close_after_call(&store->pools);

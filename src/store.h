@@ -20,6 +20,7 @@ typedef struct Store
 	Table		pools;
 	Table		holds;
 	Table		ledger;
+	Table		stays;
 	text	   *tenant;
 } Store;
 

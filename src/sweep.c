@@ -24,6 +24,7 @@
 #include "nodes/parsenodes.h"
 #include "rules.h"
 #include "session.h"
+#include "standing.h"
 #include "store.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -131,6 +132,53 @@ sweep_range(Store *store, int64 from, int64 to, int64 share, int64 most)
 	return swept;
 }
 
+/* Expires one stay unless its room is locked or it was renewed. */
+static int64
+sweep_stay(Store *store, const Stay *seen)
+{
+	Pool		room;
+	Stay		stay;
+	Change	   *change;
+	TimestampTz clock;
+	bool		locked;
+
+	locked = pools_find_room(store, store_look(), seen->tenant, seen->room_id,
+							 &room) && pools_lock(store, &room, false);
+	store_look_away();
+	if (!locked)
+		return 0;
+	clock = session_clock();
+	locked = stays_find(store, store_look(), seen->id, &stay) &&
+		stay.room_id == seen->room_id && !stay.confirmed &&
+		!rule_is_live(stay.expires_at, clock);
+	store_look_away();
+	if (!locked)
+		return 0;
+	change = change_begin(&room, clock);
+	change_expire(change, hold_of_stay(&room, &stay));
+	if (!change_write(store, change, true))
+		elog(ERROR, "a room changed under its lock");
+	CommandCounterIncrement();
+	return 1;
+}
+
+static int64
+sweep_stays(Store *store, int64 most)
+{
+	List	   *expired = stays_expired(store, store_look(), session_clock(),
+										most);
+	int64		swept = 0;
+	ListCell   *lc;
+
+	store_look_away();
+	foreach(lc, expired)
+	{
+		CHECK_FOR_INTERRUPTS();
+		swept += sweep_stay(store, lfirst(lc));
+	}
+	return swept;
+}
+
 /* Goes round the pools until the batch is full or nothing is left. */
 static int64
 sweep_batch(Store *store, int64 batch)
@@ -160,6 +208,8 @@ sweep_once(FunctionCallInfo fcinfo, int64 batch)
 
 	store_open_for_upkeep(&store, fcinfo);
 	swept = batch == 0 ? 0 : sweep_batch(&store, batch);
+	if (swept < batch)
+		swept += sweep_stays(&store, batch - swept);
 	store_close_after_writing(&store);
 	return swept;
 }

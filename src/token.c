@@ -35,7 +35,7 @@ find_in_pool(Store *store, Snapshot snapshot, const TokenRequest *request)
 	if (standing->pool.id == 0 || standing->pool.retired)
 		return standing;
 	if (holds_find(store, snapshot, request->token, standing->pool.id, hold))
-		standing->hold = hold;
+		standing_add_hold(standing, hold);
 	standing->entries = entries_of_token(store, snapshot, request->token,
 										 standing->pool.id);
 	return standing;
@@ -142,7 +142,10 @@ token_answer(FunctionCallInfo fcinfo, Store *store,
 
 		answer.outcome = standing->outcome;
 		answer.line = foreach_current_index(lc) + 1;
-		answer.pool = standing->pool.key;
+		answer.pool = standing->pool.is_room ? NULL : standing->pool.key;
+		answer.of_room = standing->pool.is_room;
+		answer.room_id = standing->pool.room_id;
+		answer.of_stay = standing_nights(standing, &answer.nights);
 		answer.known = standing->outcome != OUTCOME_NOT_FOUND;
 		answer.qty = figures->before;
 		answer.consumed = figures->consumed;

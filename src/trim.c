@@ -38,6 +38,7 @@ static const char *const old_entries =
 "), unsettled AS ("
 "	SELECT DISTINCT p.tenant, h.token"
 "	FROM @holds h JOIN @hold_pools p ON p.pool_id = h.pool_id"
+"	UNION SELECT s.tenant, s.token FROM @room_stays s WHERE s.expires_at IS NOT NULL"
 "), kept AS ("
 "	SELECT k.pool_id, min(k.seq) AS seq FROM ("
 "		SELECT o.pool_id, o.seq FROM old o WHERE o.seq = o.newest"
