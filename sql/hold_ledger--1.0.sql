@@ -599,7 +599,7 @@ RETURNS bigint
 AS 'MODULE_PATHNAME' LANGUAGE C
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
 COMMENT ON FUNCTION @extschema@.hold_trim(timestamptz, integer) IS
-	'removes old ledger rows, never younger than hold_ledger.retention; returns how many';
+	'removes old ledger rows of the tenant, never younger than hold_ledger.retention; returns how many';
 
 CREATE FUNCTION @extschema@.hold_repair() RETURNS bigint
 AS 'MODULE_PATHNAME' LANGUAGE C

@@ -50,7 +50,7 @@ query_run(Store *store, const char *text, int nargs, Oid *types,
 			 SPI_result_code_string(result));
 }
 
-/* Reads a bigint from the result; false for NULL. */
+/* Reads a bigint, or a time, from the result; false for NULL. */
 bool
 query_int8(uint64 row, int column, int64 *value)
 {

@@ -24,30 +24,67 @@
 
 SQL_FUNCTION(hold_repair);
 
-/* What the counters of a pool should be; all pools for 0. */
-static const char *const right_counters =
-"SELECT p.pool_id, COALESCE(h.held, 0), COALESCE(n.consumed, p.consumed),"
-"	COALESCE(n.seq, p.seq), h.next_expiry, COALESCE(n.first_seq, p.first_seq),"
-"	h.holds "
-"FROM @hold_pools p"
-"	LEFT JOIN LATERAL ("
-"		SELECT (sum(h.qty) FILTER (WHERE h.generation = p.generation))::bigint AS held,"
-"			min(h.expires_at) AS next_expiry, count(*) AS holds"
-"		FROM (SELECT h.qty, h.generation, h.expires_at FROM @holds h"
-"			WHERE h.pool_id = p.pool_id"
-"			UNION ALL SELECT CASE WHEN s.expires_at IS NULL THEN 0"
-"				ELSE (upper(s.stay) - lower(s.stay)) * 1000000::bigint END,"
-"				p.generation, s.expires_at FROM @room_stays s"
-"			WHERE s.tenant = p.tenant AND s.room_id = p.room_id) h) h ON true"
-"	LEFT JOIN (SELECT DISTINCT ON (pool_id) pool_id, consumed, seq, capacity, at,"
-"			min(seq) OVER (PARTITION BY pool_id) AS first_seq"
-"		FROM @hold_ledger ORDER BY pool_id, seq DESC) n ON n.pool_id = p.pool_id "
+/*
+ * What the row of a pool or room should say, if it says something else; all
+ * of them for 0.  The newest entry tells the numbering, the newest one about
+ * the pool itself its generation and lease, the holds and stays the rest.
+ */
+static const char *const right_rows =
+"WITH newest AS ("
+"	SELECT DISTINCT ON (pool_id) pool_id, seq, at, consumed, capacity,"
+"		min(seq) OVER (PARTITION BY pool_id) AS first_seq"
+"	FROM @hold_ledger ORDER BY pool_id, seq DESC"
+"), lease AS ("
+"	SELECT DISTINCT ON (pool_id) pool_id, generation,"
+"		COALESCE(expires_at, 'infinity') AS ends"
+"	FROM @hold_ledger WHERE token IS NULL AND room_id IS NULL"
+"	ORDER BY pool_id, seq DESC"
+"), hold AS ("
+"	SELECT pool_id, generation, qty, expires_at FROM @holds"
+"	UNION ALL"
+"	SELECT p.pool_id, p.generation, CASE WHEN s.expires_at IS NULL THEN 0"
+"		ELSE (upper(s.stay) - lower(s.stay)) * 1000000::bigint END, s.expires_at"
+"	FROM @room_stays s"
+"		JOIN @hold_pools p ON p.tenant = s.tenant AND p.room_id = s.room_id"
+"), total AS ("
+"	SELECT p.pool_id, count(h.pool_id) AS holds,"
+"		COALESCE(sum(h.qty) FILTER (WHERE"
+"			h.generation = COALESCE(l.generation, p.generation)), 0)::bigint AS held,"
+"		COALESCE(min(h.expires_at), 'infinity') AS next_expiry"
+"	FROM @hold_pools p LEFT JOIN hold h ON h.pool_id = p.pool_id"
+"		LEFT JOIN lease l ON l.pool_id = p.pool_id"
+"	GROUP BY p.pool_id"
+") "
+"SELECT p.pool_id, t.held, t.holds, COALESCE(n.consumed, p.consumed),"
+"	COALESCE(n.seq, p.seq), COALESCE(n.first_seq, p.first_seq),"
+"	COALESCE(l.generation, p.generation)::bigint, t.next_expiry,"
+"	COALESCE(l.ends, p.lease_end), COALESCE(n.at, p.last_at) "
+"FROM @hold_pools p JOIN total t ON t.pool_id = p.pool_id"
+"	LEFT JOIN newest n ON n.pool_id = p.pool_id"
+"	LEFT JOIN lease l ON l.pool_id = p.pool_id "
 "WHERE ($1 = 0 OR p.pool_id = $1)"
-"	AND (p.held <> COALESCE(h.held, 0) OR p.holds <> h.holds OR p.consumed <> n.consumed"
-"		OR p.seq <> n.seq OR p.next_expiry > h.next_expiry OR n.seq IS NULL"
-"		OR p.capacity IS DISTINCT FROM n.capacity OR p.last_at <> n.at"
-"		OR p.first_seq <> n.first_seq) "
+"	AND (p.next_expiry > t.next_expiry OR n.seq IS NULL"
+"		OR (p.held, p.holds, p.consumed, p.seq, p.first_seq, p.capacity, p.last_at)"
+"			IS DISTINCT FROM (t.held, t.holds, n.consumed, n.seq, n.first_seq,"
+"				n.capacity, n.at)"
+"		OR (l.pool_id IS NOT NULL"
+"			AND (p.generation, p.lease_end) <> (l.generation, l.ends))) "
 "ORDER BY p.pool_id";
+
+/* the columns of that, as numbers of SPI */
+enum
+{
+	RIGHT_POOL_ID = 1,
+	RIGHT_HELD,
+	RIGHT_HOLDS,
+	RIGHT_CONSUMED,
+	RIGHT_SEQ,
+	RIGHT_FIRST_SEQ,
+	RIGHT_GENERATION,
+	RIGHT_NEXT_EXPIRY,
+	RIGHT_LEASE_END,
+	RIGHT_LAST_AT
+};
 
 static void
 find_wrong(Store *store, int64 pool_id)
@@ -55,28 +92,25 @@ find_wrong(Store *store, int64 pool_id)
 	Oid			type = INT8OID;
 	Datum		value = Int64GetDatum(pool_id);
 
-	query_run(store, right_counters, 1, &type, &value);
+	query_run(store, right_rows, 1, &type, &value);
 }
 
-/* Puts what was found right into the change, and notes it. */
+/* Puts what was found right into the row. */
 static void
-set_counters(Change *change)
+set_row(Pool *pool)
 {
-	Pool	   *pool = &change->pool;
-	int64		held;
-	bool		isnull;
-	Datum		next = SPI_getbinval(SPI_tuptable->vals[0],
-									 SPI_tuptable->tupdesc, 5, &isnull);
+	int64		generation;
 
-	(void) query_int8(0, 2, &held);
-	(void) query_int8(0, 3, &pool->consumed);
-	(void) query_int8(0, 4, &pool->seq);
-	(void) query_int8(0, 6, &pool->first_seq);
-	(void) query_int8(0, 7, &pool->holds);
-	pool->next_expiry = isnull ? DT_NOEND : DatumGetTimestampTz(next);
-	held -= pool->held;
-	pool->held += held;
-	change_pool(change, EVENT_REPAIRED, held, NULL);
+	(void) query_int8(0, RIGHT_HELD, &pool->held);
+	(void) query_int8(0, RIGHT_HOLDS, &pool->holds);
+	(void) query_int8(0, RIGHT_CONSUMED, &pool->consumed);
+	(void) query_int8(0, RIGHT_SEQ, &pool->seq);
+	(void) query_int8(0, RIGHT_FIRST_SEQ, &pool->first_seq);
+	(void) query_int8(0, RIGHT_GENERATION, &generation);
+	pool->generation = (int32) generation;
+	(void) query_int8(0, RIGHT_NEXT_EXPIRY, &pool->next_expiry);
+	(void) query_int8(0, RIGHT_LEASE_END, &pool->lease_end);
+	(void) query_int8(0, RIGHT_LAST_AT, &pool->last_at);
 }
 
 /* Repairs one pool under its lock; false if nothing is wrong by now. */
@@ -86,6 +120,7 @@ repair_pool(Store *store, int64 pool_id)
 	Pool		pool;
 	Change	   *change;
 	bool		wrong;
+	int64		held;
 
 	wrong = pools_find_id(store, store_look(), pool_id, &pool) &&
 		pools_lock(store, &pool, true);
@@ -98,8 +133,10 @@ repair_pool(Store *store, int64 pool_id)
 	store_look_away();
 	if (SPI_processed == 0)
 		return false;
+	held = pool.held;
+	set_row(&pool);
 	change = change_begin(&pool, session_clock());
-	set_counters(change);
+	change_pool(change, EVENT_REPAIRED, pool.held - held, NULL);
 	if (!change_write(store, change, true))
 		elog(ERROR, "a pool changed under its lock");
 	return true;
@@ -118,7 +155,7 @@ repair_pools(Store *store)
 	count = SPI_processed;
 	ids = palloc(sizeof(int64) * (count + 1));
 	for (uint64 i = 0; i < count; i++)
-		(void) query_int8(i, 1, &ids[i]);
+		(void) query_int8(i, RIGHT_POOL_ID, &ids[i]);
 	for (uint64 i = 0; i < count; i++)
 		repaired += repair_pool(store, ids[i]);
 	return repaired;

@@ -34,7 +34,7 @@ static const char *const old_entries =
 "WITH old AS MATERIALIZED ("
 "	SELECT l.ctid AS tid, l.pool_id, l.seq, l.token, p.tenant, p.seq AS newest"
 "	FROM @hold_ledger l JOIN @hold_pools p ON p.pool_id = l.pool_id"
-"	WHERE l.at < $1"
+"	WHERE l.at < $1 AND p.tenant = $3"
 "), unsettled AS ("
 "	SELECT DISTINCT p.tenant, h.token"
 "	FROM @holds h JOIN @hold_pools p ON p.pool_id = h.pool_id"
@@ -55,12 +55,13 @@ static const char *const old_entries =
 static void
 find_old_entries(Store *store, TimestampTz before, int64 batch)
 {
-	Oid			types[2] = {TIMESTAMPTZOID, INT8OID};
-	Datum		values[2];
+	Oid			types[3] = {TIMESTAMPTZOID, INT8OID, TEXTOID};
+	Datum		values[3];
 
 	values[0] = TimestampTzGetDatum(before);
 	values[1] = Int64GetDatum(batch);
-	query_run(store, old_entries, 2, types, values);
+	values[2] = PointerGetDatum(store->tenant);
+	query_run(store, old_entries, 3, types, values);
 }
 
 /* Locks the pool, if nobody has, and checks that its rest begins at "seq". */
@@ -132,8 +133,8 @@ trim_ledger(Store *store, TimestampTz before, int64 batch)
 /*
  * hold_trim(before timestamptz, batch integer) returns bigint
  *
- * Removes at most batch ledger rows older than before, and returns how many;
- * never younger than hold_ledger.retention, never the newest of a pool, never
+ * Removes at most batch ledger rows of the tenant that are older than before,
+ * and returns how many; never younger than hold_ledger.retention, never the newest of a pool, never
  * one of a token with something unsettled.  A call reads all that is older.
  *
  * Errors: 22004 for a NULL batch, 22023 for a negative one, 55000 if the
@@ -151,7 +152,7 @@ hold_trim(PG_FUNCTION_ARGS)
 	int64		removed;
 
 	SPI_connect();
-	store_open_for_upkeep(&store, fcinfo);
+	store_open_for_writing(&store, fcinfo);
 	store_refuse_publication(&store.ledger);
 	removed = batch == 0 ? 0 : trim_ledger(&store, before, batch);
 	store_close_after_writing(&store);

@@ -1,0 +1,96 @@
+# Calls that touch many pools, in random orders and by all the verbs that lock
+# several, never deadlock: neither on pools that are there nor on those that a
+# budget or a class brings into being.  deadlock_timeout is 10 ms, so that every
+# cycle is found.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use Ledger;
+use Test::More;
+
+my $node = start_ledger('lock_order');
+$node->append_conf('postgresql.conf', 'deadlock_timeout = 10ms');
+$node->reload;
+
+# The ids, by which pools are locked, are in another order than the names.
+$node->safe_psql('postgres', q(
+	SELECT hold_pool_set('p' || n, 1000) FROM generate_series(1, 16) n ORDER BY random();
+	SELECT hold_class_set('class', 1000);
+	CREATE TABLE slot (pool_id bigint REFERENCES hold_pools);
+));
+
+# Some of the pools in some order, then the same with pools that are not there
+# for long: their names come from the minute hand of a fast clock.
+my $some = q(ARRAY(SELECT hold_line('p' || n)
+	FROM generate_series(1, 16) n ORDER BY random() LIMIT 6));
+my $fresh = q(floor(extract(epoch FROM clock_timestamp()) * 20));
+my $new = qq(ARRAY(SELECT hold_line('new' || $fresh || '.' || n, 1, 1000)
+	FROM generate_series(1, 6) n ORDER BY random() LIMIT 4));
+my $of_class = qq(ARRAY(SELECT hold_line('class:' || $fresh || '.' || n)
+	FROM generate_series(1, 6) n ORDER BY random() LIMIT 4));
+
+$node->pgbench(
+	'--no-vacuum --client=16 --jobs=2 --time=5', 0,
+	[qr{actually processed: [1-9]}], [qr{^$}], 'many pools in random orders',
+	{
+		'try@6' => qq(
+\\set token random(1, 30)
+SELECT outcome FROM hold_try_lines('t' || :token, $some, '50 ms');
+),
+		'replace@3' => qq(
+\\set token random(1, 30)
+SELECT outcome FROM hold_try_lines('t' || :token, $some, '50 ms', true);
+),
+		'new@2' => qq(
+\\set token random(1, 30)
+SELECT outcome FROM hold_try_lines('t' || :token, $new, '50 ms', random() < 0.5);
+),
+		'class@2' => qq(
+\\set token random(1, 30)
+SELECT outcome FROM hold_try_lines('t' || :token, $of_class || $some, '50 ms');
+),
+		'renew@2' => q(
+\set token random(1, 30)
+SELECT outcome FROM hold_renew('t' || :token, '50 ms');
+),
+		'release@2' => q(
+\set token random(1, 30)
+SELECT outcome FROM hold_release('t' || :token);
+),
+		'consume@2' => q(
+\set token random(1, 30)
+SELECT outcome FROM hold_consume('t' || :token);
+),
+		'late@1' => q(
+\set token random(1, 30)
+SELECT outcome FROM hold_consume('t' || :token, late => true);
+),
+		'return@3' => q(
+\set token random(1, 30)
+SELECT outcome FROM hold_return('t' || :token);
+),
+		'sweep@1' => q(SELECT hold_sweep(50);),
+		# a foreign key, and then the same pool
+		'point@1' => q(
+\set token random(1, 30)
+\set pool random(1, 16)
+BEGIN;
+INSERT INTO slot SELECT pool_id FROM hold_pool_status WHERE pool = 'p' || :pool;
+SELECT outcome FROM hold_try('t' || :token, 'p' || :pool, 1, '50 ms');
+COMMIT;
+),
+	});
+ok(!$node->log_contains('deadlock detected'), 'nobody deadlocked');
+cmp_ok($node->safe_psql('postgres',
+	q(SELECT count(*) FROM hold_pool_status WHERE pool ~ '^(new|class:)')),
+	'>', 20, 'many pools were made on the way');
+is($node->safe_psql('postgres', q(
+	SELECT pool FROM hold_pool_status WHERE pool ~ '^(new|class:)'
+	EXCEPT SELECT pool FROM hold_entries WHERE event = 'granted')),
+	'', 'and none by a request that was refused');
+is_sound($node, 'afterwards');
+
+done_testing();
