@@ -11,6 +11,7 @@
  */
 #include "arguments.h"
 
+#include "session.h"
 #include "settings.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -25,9 +26,11 @@ raise_null(const char *name)
 			 errmsg("%s must not be null", name)));
 }
 
+/* Every verb begins with this, before it asks for a setting. */
 void
 require_argument(FunctionCallInfo fcinfo, int number, const char *name)
 {
+	session_apply_settings();
 	if (PG_ARGISNULL(number))
 		raise_null(name);
 }

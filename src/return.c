@@ -63,6 +63,14 @@ give_up_stays(Standing *standing, const ReturnRequest *request,
 		returned += stay->qty;
 		change_give_up(standing->change, stay, Max(left, 0), &request->note);
 	}
+	if (standing->change == NULL && left > 0)
+	{
+		/* it was moved to another room: only the memory of it is here */
+		standing->change = change_begin(&standing->pool, clock);
+		change_return(standing->change, NULL,
+					  standing_last_consumption(standing), 0, 0,
+					  &request->note);
+	}
 	say_returned(standing, clock, returned, 0);
 }
 
@@ -91,7 +99,7 @@ return_units(Standing *standing, const ReturnRequest *request,
 	}
 	if (request->partial)
 		qty = Min(qty, request->qty);
-	if (qty > 0)
+	if (qty > 0 || request->note.ref != NULL)
 	{
 		standing->change = change_begin(&standing->pool, clock);
 		change_return(standing->change, standing->hold,

@@ -26,23 +26,12 @@ SQL_FUNCTION(hold_tenant);
 SQL_FUNCTION(hold_actor);
 
 /*
- * The moment by which holds are live or expired: the server's wall clock,
- * moved by hold_ledger.clock_offset.  A verb reads it once, after its locks.
- */
-TimestampTz
-session_clock(void)
-{
-	return GetCurrentTimestamp() +
-		(int64) (setting_clock_offset * USECS_PER_SEC);
-}
-
-/*
  * Applies what ALTER ROLE and ALTER DATABASE say once more.  An option that
  * the client sent along outranks them while the library is not loaded, and is
  * thrown away when it is; the role's own tenant must not go with it.
  */
-static void
-apply_role_settings(void)
+void
+session_apply_settings(void)
 {
 	static bool applied = false;
 	Oid			role = GetAuthenticatedUserId();
@@ -63,6 +52,18 @@ apply_role_settings(void)
 }
 
 /*
+ * The moment by which holds are live or expired: the server's wall clock,
+ * moved by hold_ledger.clock_offset.  A verb reads it once, after its locks.
+ */
+TimestampTz
+session_clock(void)
+{
+	session_apply_settings();
+	return GetCurrentTimestamp() +
+		(int64) (setting_clock_offset * USECS_PER_SEC);
+}
+
+/*
  * The tenant whose rows are seen, '' if none is set.  Error 22023 where it is
  * too long to be part of a key.
  */
@@ -71,7 +72,7 @@ session_tenant_if_any(void)
 {
 	const char *name;
 
-	apply_role_settings();
+	session_apply_settings();
 	name = setting_tenant == NULL ? "" : setting_tenant;
 	if (strlen(name) > MAX_KEY_BYTES)
 		ereport(ERROR,

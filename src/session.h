@@ -12,6 +12,7 @@
 
 #include "datatype/timestamp.h"
 
+extern void session_apply_settings(void);
 extern TimestampTz session_clock(void);
 extern text *session_tenant(void);
 extern text *session_tenant_if_any(void);

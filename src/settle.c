@@ -34,6 +34,57 @@ typedef struct ConsumeRequest
 
 /* --- how it ended before --- */
 
+/* A piece of a stay as the ledger remembers its expiry. */
+static Hold *
+remembered_piece(const Standing *standing, const Entry *entry)
+{
+	Stay	   *stay = palloc0(sizeof(Stay));
+
+	stay->room_id = standing->pool.room_id;
+	stay->nights = entry->nights;
+	stay->expires_at = entry->expires_at;
+	stay->held_since = entry->held_since;
+	stay->version = entry->version;
+	stay->token = entry->token;
+	stay->payload = entry->payload;
+	return hold_of_stay(&standing->pool, stay);
+}
+
+/*
+ * All pieces of a stay that lapsed, of Hold: those that lie there, and those
+ * that the ledger remembers because somebody has cleared them away.
+ */
+static List *
+lapsed_pieces(const Standing *standing)
+{
+	List	   *pieces = list_copy(standing->holds);
+
+	for (int i = list_length(standing->entries) - 1; i >= 0; i--)
+	{
+		const Entry *entry = list_nth(standing->entries, i);
+
+		if (entry->event != EVENT_EXPIRED ||
+			(pieces != NIL &&
+			 entry->held_since != ((Hold *) linitial(pieces))->held_since))
+			break;
+		pieces = lappend(pieces, remembered_piece(standing, entry));
+	}
+	return pieces;
+}
+
+static int64
+pieces_qty(List *pieces)
+{
+	int64		qty = 0;
+	ListCell   *lc;
+
+	foreach(lc, pieces)
+	{
+		qty += ((Hold *) lfirst(lc))->qty;
+	}
+	return qty;
+}
+
 static void
 say_what_expired(Standing *standing)
 {
@@ -42,8 +93,11 @@ say_what_expired(Standing *standing)
 
 	standing->outcome = OUTCOME_EXPIRED;
 	figures->at = token_lapsed_at(standing);
-	figures->before = standing->hold != NULL ? standing->hold->qty :
-		entry->qty;
+	if (standing->pool.is_room)
+		figures->before = pieces_qty(lapsed_pieces(standing));
+	else
+		figures->before = standing->hold != NULL ? standing->hold->qty :
+			entry->qty;
 	figures->payload = standing->hold != NULL ? standing->hold->payload :
 		entry->payload;
 }
@@ -263,33 +317,6 @@ consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
 	change_consume_late(standing->change, hold, demand.qty, &request->note);
 	say_consumed(standing, request, demand.qty, demand.qty, hold->payload);
 	return true;
-}
-
-/* The pieces of a stay that lapsed, from rows or from the ledger, of Hold. */
-static List *
-lapsed_pieces(const Standing *standing)
-{
-	List	   *pieces = NIL;
-
-	if (standing->hold != NULL)
-		return standing->holds;
-	for (int i = list_length(standing->entries) - 1; i >= 0; i--)
-	{
-		const Entry *entry = list_nth(standing->entries, i);
-		Stay	   *stay = palloc0(sizeof(Stay));
-
-		if (entry->event != EVENT_EXPIRED)
-			break;
-		stay->room_id = standing->pool.room_id;
-		stay->nights = entry->nights;
-		stay->expires_at = entry->expires_at;
-		stay->held_since = entry->held_since;
-		stay->version = entry->version;
-		stay->token = entry->token;
-		stay->payload = entry->payload;
-		pieces = lcons(hold_of_stay(&standing->pool, stay), pieces);
-	}
-	return pieces;
 }
 
 static bool

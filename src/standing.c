@@ -207,7 +207,10 @@ standings_of_token(Store *store, Snapshot snapshot, const text *token)
 	return standings;
 }
 
-/* Returns how a token stands in a room, which need not have a row yet. */
+/*
+ * Returns how a token, or nobody for NULL, stands in a room, which need not
+ * have a row yet.
+ */
 Standing *
 standing_in_room(Store *store, Snapshot snapshot, const text *token,
 				 int64 room_id)
@@ -215,7 +218,7 @@ standing_in_room(Store *store, Snapshot snapshot, const text *token,
 	Standing   *standing = palloc0(sizeof(Standing));
 
 	if (pools_find_room(store, snapshot, store->tenant, room_id,
-						&standing->pool))
+						&standing->pool) && token != NULL)
 		standing_fill(standing, facts_of_token(store, snapshot, token));
 	return standing;
 }
@@ -358,11 +361,15 @@ standing_taken(const Standing *standing)
 	return standing->entries == NIL ? 0 : standing_last_entry(standing)->taken;
 }
 
-/* The entry of that kind that was made with this ref, or NULL. */
+/*
+ * The entry of that kind that was made with this ref, or NULL; of a stay in
+ * pieces the last one, which tells of all.
+ */
 const Entry *
 standing_entry_with_ref(const Standing *standing, HoldEvent event,
 						const text *ref)
 {
+	const Entry *found = NULL;
 	ListCell   *lc;
 
 	foreach(lc, standing->entries)
@@ -371,9 +378,9 @@ standing_entry_with_ref(const Standing *standing, HoldEvent event,
 
 		if (entry->event == event && entry->ref != NULL &&
 			rule_same_text(entry->ref, ref))
-			return entry;
+			found = entry;
 	}
-	return NULL;
+	return found;
 }
 
 /*

@@ -73,7 +73,10 @@ add_stay_answer(FunctionCallInfo fcinfo, const Relations *relations,
 	values[0] = BoolGetDatum(outcome_is_grant(answer->outcome));
 	values[1] = ObjectIdGetDatum(relations->outcomes[answer->outcome]);
 	values[2] = Int64GetDatum(answer->room_id);
-	values[3] = nights_range(answer->nights);
+	isnull[2] = answer->unknown;
+	isnull[3] = answer->unknown;
+	if (!answer->unknown)
+		values[3] = nights_range(answer->nights);
 	values[4] = taken_nights(answer);
 	put_time(&values[5], &isnull[5], answer->expires_at);
 	isnull[5] |= !answer->held;

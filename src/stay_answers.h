@@ -18,6 +18,7 @@
 typedef struct StayAnswer
 {
 	HoldOutcome outcome;
+	bool		unknown;		/* no room and no nights to tell */
 	int64		room_id;
 	Nights		nights;			/* what was asked for */
 	List	   *blocking;		/* stays in the way, of Stay */

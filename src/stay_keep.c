@@ -136,7 +136,7 @@ find_both_rooms(Attempt *attempt, Snapshot snapshot)
 	MoveRequest *request = attempt->request;
 	Store	   *store = attempt->store;
 	Standing   *from = palloc0(sizeof(Standing));
-	Standing   *to = palloc0(sizeof(Standing));
+	Standing   *to;
 	Stay	   *stay = palloc(sizeof(Stay));
 
 	if (!stays_find(store, snapshot, request->stay_id, stay) ||
@@ -150,11 +150,7 @@ find_both_rooms(Attempt *attempt, Snapshot snapshot)
 	from->confirmed = list_make1(hold_of_stay(&from->pool, stay));
 	if (!request->to_room || request->room_id == stay->room_id)
 		return list_make1(from);
-	(void) pools_find_room(store, snapshot, store->tenant, request->room_id,
-						   &to->pool);
-	if (stay->token != NULL && to->pool.id != 0)
-		to->entries = entries_of_token(store, snapshot, stay->token,
-									   to->pool.id);
+	to = standing_in_room(store, snapshot, stay->token, request->room_id);
 	return list_make2(from, to);
 }
 
@@ -166,6 +162,7 @@ taken_without(const Standing *from, const Stay *stay)
 			   nights_count(stay->nights) * UNITS_PER_ONE, 0);
 }
 
+/* Sorts what others have there on those nights: in the way, or expired. */
 static void
 survey_target(Attempt *attempt, Snapshot snapshot, Change *change,
 			  const Pool *room, const Stay *stay)
@@ -187,56 +184,118 @@ survey_target(Attempt *attempt, Snapshot snapshot, Change *change,
 	}
 }
 
+/* A token has one stay in a room. */
+static bool
+has_a_stay(const Standing *standing, TimestampTz clock)
+{
+	return standing->confirmed != NIL || standing_is_live(standing, clock);
+}
+
+/* What the stay is to be. */
+static void
+plan_stay(MoveRequest *request, const Stay *stay, const Pool *room)
+{
+	request->stay = *stay;
+	request->stay.room_id = room->room_id;
+	if (request->to_nights)
+		request->stay.nights = request->nights;
+	request->nights = request->stay.nights;
+}
+
+static bool
+is_where_it_should_be(const MoveRequest *request, const Stay *stay)
+{
+	return request->stay.room_id == stay->room_id &&
+		request->nights.first == stay->nights.first &&
+		request->nights.departure == stay->nights.departure;
+}
+
+static Note
+note_of_stay(const Stay *stay)
+{
+	Note		note = {0};
+
+	note.ref = stay->ref;
+	note.reserved = stay->reserved;
+	note.reservation_id = stay->reservation_id;
+	return note;
+}
+
+/* Moves the stay; nothing is in the way any more. */
+static void
+move_stay(MoveRequest *request, Standing *from, Change *leave, Standing *to,
+		  Change *arrive)
+{
+	Hold	   *held = linitial(from->confirmed);
+	Note		note = note_of_stay(held->stay);
+	int64		without = taken_without(from, held->stay);
+
+	request->stay.version++;
+	if (from == to)
+	{
+		change_leave_room(leave, held, without, &note);
+		change_enter_room(arrive, hold_of_stay(&to->pool, &request->stay),
+						  without, &note);
+	}
+	else
+	{
+		/* what the token took in the room that it leaves stays remembered */
+		change_leave_room(leave, held, standing_taken(from), &note);
+		change_enter_room(arrive, hold_of_stay(&to->pool, &request->stay),
+						  standing_taken(to), &note);
+	}
+	from->change = leave;
+	to->change = arrive;
+}
+
+static void
+decide_move_to(Attempt *attempt, Snapshot snapshot, Standing *from,
+			   Standing *to)
+{
+	MoveRequest *request = attempt->request;
+	Stay	   *stay = ((Hold *) linitial(from->confirmed))->stay;
+	Change	   *leave = change_begin(&from->pool, attempt->clock);
+	Change	   *arrive = to == from ? leave :
+	change_begin(&to->pool, attempt->clock);
+
+	plan_stay(request, stay, &to->pool);
+	request->outcome = OUTCOME_RENEWED;
+	if (is_where_it_should_be(request, stay))
+		return;
+	survey_target(attempt, snapshot, arrive, &to->pool, stay);
+	request->outcome = OUTCOME_STAY_TAKEN;
+	if (request->blocking != NIL)
+		return;
+	request->outcome = OUTCOME_BLOCKED;
+	if (to != from && has_a_stay(to, attempt->clock))
+		return;
+	request->outcome = OUTCOME_CHANGED;
+	move_stay(request, from, leave, to, arrive);
+}
+
 static void
 decide_move(Attempt *attempt, Snapshot snapshot, List *standings)
 {
 	MoveRequest *request = attempt->request;
 	Standing   *from;
-	Standing   *to;
 	Hold	   *held;
-	Stay	   *stay;
-	Change	   *leave;
-	Change	   *arrive;
-	Note		note = {0};
-	int64		taken;
+	Note		note;
 
 	request->outcome = OUTCOME_NOT_FOUND;
 	request->blocking = NIL;
 	if (standings == NIL)
 		return;
 	from = linitial(standings);
-	to = llast(standings);
-	held = linitial(from->confirmed);
-	stay = held->stay;
-	note.ref = stay->ref;
-	note.reserved = stay->reserved;
-	note.reservation_id = stay->reservation_id;
-	leave = change_begin(&from->pool, attempt->clock);
-	if (request->cancel)
+	if (!request->cancel)
 	{
-		change_give_up(leave, held, taken_without(from, stay), &note);
-		from->change = leave;
-		request->outcome = OUTCOME_RETURNED;
+		decide_move_to(attempt, snapshot, from, llast(standings));
 		return;
 	}
-
-	arrive = to == from ? leave : change_begin(&to->pool, attempt->clock);
-	request->stay = *stay;
-	request->stay.room_id = to->pool.room_id;
-	if (request->to_nights)
-		request->stay.nights = request->nights;
-	request->nights = request->stay.nights;
-	survey_target(attempt, snapshot, arrive, &to->pool, stay);
-	request->outcome = request->blocking == NIL ?
-		OUTCOME_CHANGED : OUTCOME_STAY_TAKEN;
-	if (request->blocking != NIL)
-		return;
-	taken = to == from ? taken_without(from, stay) : standing_taken(to);
-	change_leave_room(leave, held, taken_without(from, stay), &note);
-	change_enter_room(arrive, hold_of_stay(&to->pool, &request->stay), taken,
-					  &note);
-	from->change = leave;
-	to->change = arrive;
+	held = linitial(from->confirmed);
+	note = note_of_stay(held->stay);
+	from->change = change_begin(&from->pool, attempt->clock);
+	change_give_up(from->change, held, taken_without(from, held->stay), &note);
+	request->outcome = OUTCOME_RETURNED;
 }
 
 static void
@@ -255,8 +314,9 @@ run_move(Store *store, MoveRequest *request)
  * hold_move_stay(stay_id bigint, room_id bigint, stay daterange)
  *
  * Moves a confirmed stay to another room, to other nights, or both; its own
- * nights are never in its way.  Answers as hold_try_stay does, not_found for
- * a stay that is not there or not confirmed.
+ * nights are never in its way.  Answers as hold_try_stay does: changed, or
+ * renewed if it is there already; not_found for a stay that is not there or
+ * not confirmed; blocked where its token has another stay in that room.
  *
  * Errors: 22004 and 22023 for bad arguments.  Locks the rows of both rooms
  * until the transaction ends.
@@ -282,7 +342,8 @@ hold_move_stay(PG_FUNCTION_ARGS)
 	run_move(&store, &request);
 	answer.outcome = request.outcome;
 	answer.expires_at = DT_NOEND;
-	if (request.outcome != OUTCOME_NOT_FOUND)
+	answer.unknown = request.outcome == OUTCOME_NOT_FOUND;
+	if (!answer.unknown)
 	{
 		answer.room_id = request.stay.room_id;
 		answer.nights = request.stay.nights;
