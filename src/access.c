@@ -190,8 +190,9 @@ row_is_current(Table *table, ItemPointer tid, Snapshot snapshot)
 
 /* --- locking --- */
 
-static void
-raise_serialization_failure(void)
+/* Error 40001: the transaction's snapshot shows what is no longer so. */
+void
+raise_outdated(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -223,7 +224,7 @@ row_lock(Table *table, ItemPointer tid, bool wait)
 		case TM_WouldBlock:
 			return false;
 		case TM_Updated:
-			raise_serialization_failure();
+			raise_outdated();
 			return false;
 		default:
 			elog(ERROR, "unexpected result %d of a row lock in \"%s\"",
@@ -380,7 +381,7 @@ row_update(Table *table, ItemPointer tid, bool wait)
 			return false;
 		case TM_Updated:
 			if (IsolationUsesXactSnapshot())
-				raise_serialization_failure();
+				raise_outdated();
 			return false;
 		default:
 			elog(ERROR, "unexpected result %d of an update in \"%s\"",

@@ -50,15 +50,6 @@ same_pools(List *before, List *after)
 	return true;
 }
 
-static void
-raise_outdated(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not serialize access due to concurrent update"),
-			 errhint("The transaction might succeed if retried.")));
-}
-
 /*
  * Where the transaction has one snapshot, the request must find the same in
  * what is committed now; else 40001.  The versions of the pools' rows tell:

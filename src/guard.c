@@ -141,18 +141,25 @@ taken_by_us(const Standing *standing)
 	return taken;
 }
 
+/* Rooms count together: a stay that moves is returned here, taken there. */
 static bool
 is_consumed_by_us(Store *store, const text *token)
 {
 	bool		consumed = false;
+	int64		nights = 0;
 	ListCell   *lc;
 
 	foreach(lc, standings_of_token(store, store_look(), token))
 	{
-		consumed |= taken_by_us(lfirst(lc)) > 0;
+		const Standing *standing = lfirst(lc);
+
+		if (standing->pool.is_room)
+			nights += taken_by_us(standing);
+		else
+			consumed |= taken_by_us(standing) > 0;
 	}
 	store_look_away();
-	return consumed;
+	return consumed || nights > 0;
 }
 
 /*
