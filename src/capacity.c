@@ -57,9 +57,7 @@ lock_pool(Store *store, const text *key, Pool *pool)
 	found = pools_find(store, store_look_at_latest(), key, pool);
 	store_look_away();
 	if (found)
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not serialize access due to concurrent update")));
+		raise_outdated();
 	return false;
 }
 

@@ -194,9 +194,7 @@ require_same_answer(Oid function, const Pool *pool, bool known, int64 answer)
 	same = ask_function(function, pool, &latest) == known && latest == answer;
 	store_look_away();
 	if (!same)
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not serialize access due to concurrent update")));
+		raise_outdated();
 }
 
 /*

@@ -123,8 +123,20 @@ static int64
 trim_ledger(Store *store, TimestampTz before, int64 batch)
 {
 	int64		removed = 0;
+	uint64		latest;
 
+	(void) store_look_at_latest();
 	find_old_entries(store, before, batch);
+	latest = SPI_processed;
+	store_look_away();
+	if (store_has_one_snapshot())
+	{
+		(void) store_look();
+		find_old_entries(store, before, batch);
+		store_look_away();
+		if (SPI_processed != latest)
+			raise_outdated();
+	}
 	for (uint64 row = 0; row < SPI_processed;)
 		row = trim_pool(store, row, &removed);
 	return removed;
