@@ -32,7 +32,7 @@ typedef struct StayClaim
 typedef struct StayRequest
 {
 	text	   *token;
-	int64	   *rooms;			/* in their order, none twice */
+	int64	   *rooms;			/* none twice */
 	int			count;
 	Nights		nights;
 	int64		ttl;
@@ -317,6 +317,25 @@ compare_rooms(const void *a, const void *b)
 }
 
 static void
+refuse_twice(const int64 *rooms, int count)
+{
+	int64	   *ordered = palloc(sizeof(int64) * count);
+
+	memcpy(ordered, rooms, sizeof(int64) * count);
+	qsort(ordered, count, sizeof(int64), compare_rooms);
+	for (int i = 1; i < count; i++)
+	{
+		if (ordered[i] == ordered[i - 1])
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("room_ids must not name a room twice"),
+					 errdetail("Room " INT64_FORMAT " is named twice.",
+							   ordered[i])));
+	}
+	pfree(ordered);
+}
+
+static void
 read_rooms(FunctionCallInfo fcinfo, int number, StayRequest *request)
 {
 	ArrayArgument array;
@@ -339,24 +358,15 @@ read_rooms(FunctionCallInfo fcinfo, int number, StayRequest *request)
 					 errdetail("Element %d is null.", i + 1)));
 		request->rooms[i] = DatumGetInt64(array.values[i]);
 	}
-	qsort(request->rooms, request->count, sizeof(int64), compare_rooms);
-	for (int i = 1; i < request->count; i++)
-	{
-		if (request->rooms[i] == request->rooms[i - 1])
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("room_ids must not name a room twice"),
-					 errdetail("Room " INT64_FORMAT " is named twice.",
-							   request->rooms[i])));
-	}
+	refuse_twice(request->rooms, request->count);
 }
 
 /*
  * hold_try_stays(token text, room_ids bigint[], stay daterange, ttl interval,
  *				  payload jsonb)
  *
- * The same for several rooms, all or none; one row a room, in the order of
- * their ids.
+ * The same for several rooms, all or none; one row a room, in request
+ * order.
  */
 Datum
 hold_try_stays(PG_FUNCTION_ARGS)
