@@ -1,0 +1,4 @@
+-- note: the same work, one PL/pgSQL function
+\set token random(1000000000000000000, 9000000000000000000)
+\set pool random(:first, :last)
+SELECT * FROM hold_try(:token, :pool, 1000000, '1 hour');
