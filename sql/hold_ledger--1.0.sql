@@ -743,6 +743,39 @@ COMMENT ON COLUMN @extschema@.hold_entries.stay IS 'of a stay';
 COMMENT ON COLUMN @extschema@.hold_entries.reservation_id IS 'what it was consumed for';
 COMMENT ON COLUMN @extschema@.hold_entries.actor IS 'role that acted: that of SET ROLE, or the login';
 
+CREATE VIEW @extschema@.hold_stays WITH (security_barrier) AS
+SELECT r.stay_id,
+	r.room_id,
+	r.stay,
+	r.reservation_id,
+	r.ref,
+	CASE WHEN r.expires_at IS NULL THEN 'confirmed'
+		WHEN r.expires_at OPERATOR(pg_catalog.>) s.clock THEN 'held'
+		ELSE 'expired' END AS state,
+	r.expires_at,
+	r.version,
+	r.held_since,
+	CASE WHEN s.sees THEN r.token END AS token,
+	CASE WHEN s.sees THEN r.payload END AS payload
+FROM @extschema@.room_stays r
+	CROSS JOIN (SELECT pg_catalog.has_function_privilege(
+		'@extschema@.hold_see_tokens()'::pg_catalog.regprocedure::pg_catalog.oid,
+		'EXECUTE') AS sees, @extschema@.hold_clock() AS clock) s
+WHERE r.tenant OPERATOR(pg_catalog.=) (SELECT @extschema@.hold_tenant() COLLATE "C");
+COMMENT ON VIEW @extschema@.hold_stays IS
+	'the stays of the current tenant, with the stay_id that hold_move_stay and hold_cancel_stay take';
+COMMENT ON COLUMN @extschema@.hold_stays.stay_id IS 'never changes';
+COMMENT ON COLUMN @extschema@.hold_stays.room_id IS 'the application''s number of the room';
+COMMENT ON COLUMN @extschema@.hold_stays.stay IS 'the nights, half-open: from the first to the day of departure';
+COMMENT ON COLUMN @extschema@.hold_stays.reservation_id IS 'what the stay is confirmed for';
+COMMENT ON COLUMN @extschema@.hold_stays.ref IS 'what the stay is confirmed for, as text';
+COMMENT ON COLUMN @extschema@.hold_stays.state IS 'confirmed, held, or expired: then its nights are free';
+COMMENT ON COLUMN @extschema@.hold_stays.expires_at IS 'until when it is held';
+COMMENT ON COLUMN @extschema@.hold_stays.version IS 'starts at 1, grows with each renewal and move';
+COMMENT ON COLUMN @extschema@.hold_stays.held_since IS 'when it was granted, or inserted';
+COMMENT ON COLUMN @extschema@.hold_stays.token IS 'shown to operators only';
+COMMENT ON COLUMN @extschema@.hold_stays.payload IS 'shown to operators only';
+
 --
 -- History.  The index on time makes it cost what was written since.
 --
@@ -962,7 +995,8 @@ AS $$
 DECLARE
 	verbs CONSTANT text[] := ARRAY['hold_try', 'hold_try_lines', 'hold_renew',
 		'hold_consume', 'hold_release', 'hold_return', 'hold_try_stay',
-		'hold_try_stays', 'hold_release_stay', 'hold_get', 'hold_history',
+		'hold_try_stays', 'hold_release_stay', 'hold_move_stay',
+		'hold_cancel_stay', 'hold_get', 'hold_history',
 		'hold_pool_history', 'hold_require_consumed', 'hold_available', 'hold_available_many',
 		'hold_count'];
 	watching CONSTANT text[] := ARRAY['hold_available',
@@ -970,8 +1004,7 @@ DECLARE
 	upkeep CONSTANT text[] := ARRAY['hold_pool_set', 'hold_pool_add',
 		'hold_pool_close', 'hold_pool_open', 'hold_pool_renew',
 		'hold_pool_drop', 'hold_class_set', 'hold_sweep', 'hold_sweep_all',
-		'hold_trim', 'hold_repair', 'hold_move_stay',
-		'hold_cancel_stay',
+		'hold_trim', 'hold_repair',
 		'hold_see_tokens'];
 	granted text[];
 	routine regprocedure;
@@ -1008,6 +1041,8 @@ BEGIN
 		EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %s', routine,
 			hold_grant_access.role);
 	END LOOP;
+	EXECUTE format('GRANT SELECT ON %s.hold_stays TO %s', home,
+		hold_grant_access.role);
 	IF hold_grant_access.level <> 'monitor' THEN
 		EXECUTE format('GRANT INSERT (room_id, reservation_id, stay, ref) '
 			'ON %s.room_stays TO %s', home, hold_grant_access.role);

@@ -282,6 +282,14 @@ add_ended(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
 	add_row(fcinfo, values, isnull);
 }
 
+/* Was the token's stay moved to another room?  It is told there. */
+static bool
+was_moved_away(const Standing *standing, TimestampTz clock)
+{
+	return standing->pool.is_room &&
+		standing_state(standing, clock) == OUTCOME_CONSUMED;
+}
+
 static void
 add_standing(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
 			 TimestampTz clock)
@@ -296,7 +304,8 @@ add_standing(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
 	{
 		add_confirmed(fcinfo, store, standing, lfirst(lc));
 	}
-	if (standing->holds == NIL && standing->confirmed == NIL)
+	if (standing->holds == NIL && standing->confirmed == NIL &&
+		!was_moved_away(standing, clock))
 		add_ended(fcinfo, store, standing, clock);
 }
 

@@ -56,12 +56,15 @@ give_up_stays(Standing *standing, const ReturnRequest *request,
 	foreach(lc, standing->confirmed)
 	{
 		Hold	   *stay = lfirst(lc);
+		Note		note = request->note;
 
+		note.reserved = stay->stay->reserved;
+		note.reservation_id = stay->stay->reservation_id;
 		if (standing->change == NULL)
 			standing->change = change_begin(&standing->pool, clock);
 		left -= stay->qty;
 		returned += stay->qty;
-		change_give_up(standing->change, stay, Max(left, 0), &request->note);
+		change_give_up(standing->change, stay, Max(left, 0), &note);
 	}
 	if (standing->change == NULL && left > 0)
 	{

@@ -150,9 +150,11 @@ SELECT outcome, consumed FROM hold_consume('own');
 SELECT outcome, consumed FROM hold_consume('next');
 SELECT * FROM state WHERE pool = 'loan';
 
--- once its lease has ended, the retry is still one
+-- once its lease has ended, the retry is still one, and so is that of the one before
 SET hold_ledger.clock_offset = '200 min';
 SELECT hold_pool_renew('loan', 2, :'third_end');
+SELECT hold_pool_renew('loan', 1, :'second_end');
+SELECT generation, capacity, consumed FROM state WHERE pool = 'loan';
 SELECT outcome FROM hold_try('late', 'loan');
 RESET hold_ledger.clock_offset;
 

@@ -48,6 +48,16 @@ INSERT INTO calls (call) VALUES
 	('SELECT hold_consume(''ann'')'),
 	('SELECT hold_release(''ann'')'),
 	('SELECT hold_return(''ann'')'),
+	('SELECT hold_try_stay(''bob'', 101, ''[2031-05-01,2031-05-03)'')'),
+	('SELECT hold_try_stays(''bob'', ''{101,102}'', ''[2031-05-01,2031-05-03)'')'),
+	('SELECT hold_release_stay(''bob'', 101)'),
+	('SELECT hold_move_stay(0, 102)'),
+	('SELECT hold_cancel_stay(0)'),
+	('INSERT INTO room_stays (room_id, reservation_id, stay) VALUES (101, 7, ''[2031-05-01,2031-05-03)'')'),
+	('INSERT INTO room_stays (room_id, ref, stay) VALUES (101, ''order 7'', ''[2031-05-01,2031-05-03)'')'),
+	('INSERT INTO room_stays (stay_id, room_id, reservation_id, stay) VALUES (1, 101, 7, ''[2031-05-01,2031-05-03)'')'),
+	('INSERT INTO room_stays (tenant, room_id, reservation_id, stay) VALUES (''other'', 101, 7, ''[2031-05-01,2031-05-03)'')'),
+	('INSERT INTO room_stays (token, room_id, stay) VALUES (''bob'', 101, ''[2031-05-01,2031-05-03)'')'),
 	('SELECT hold_get(''ann'')'),
 	('SELECT hold_history(''ann'')'),
 	('SELECT hold_pool_history(''seats'')'),
@@ -57,6 +67,7 @@ INSERT INTO calls (call) VALUES
 	('SELECT * FROM hold_pool_status'),
 	('SELECT * FROM live_holds'),
 	('SELECT * FROM hold_entries'),
+	('SELECT * FROM hold_stays'),
 	('SELECT hold_verify()'),
 	('SELECT hold_pool_set(''seats'', 11)'),
 	('SELECT hold_pool_add(''seats'', 1)'),
@@ -73,10 +84,16 @@ INSERT INTO calls (call) VALUES
 	('SELECT hold_grant_access(''regress_nobody'', ''app'')'),
 	('SELECT FROM hold_pools'),
 	('SELECT FROM holds'),
+	('SELECT FROM hold_classes'),
 	('SELECT FROM hold_ledger'),
+	('SELECT FROM room_stays'),
 	('SELECT FROM hold_ids'),
 	('SELECT nextval(''hold_ids'')'),
 	('UPDATE hold_pools SET held = 0'),
+	('UPDATE hold_classes SET ttl = 0'),
+	('UPDATE room_stays SET room_id = 102'),
+	('DELETE FROM room_stays'),
+	('TRUNCATE room_stays'),
 	('UPDATE hold_pool_status SET held = 0'),
 	('INSERT INTO holds DEFAULT VALUES'),
 	('DELETE FROM holds'),
@@ -89,6 +106,7 @@ INSERT INTO calls (call) VALUES
 	('CREATE INDEX ON holds (token)'),
 	('CREATE TRIGGER t AFTER INSERT ON regress_orders EXECUTE FUNCTION hold_require_consumed()'),
 	('CREATE TRIGGER t AFTER INSERT ON holds EXECUTE FUNCTION hold_refuse_change()'),
+	('CREATE TRIGGER t BEFORE INSERT ON regress_orders EXECUTE FUNCTION hold_insert_stay()'),
 	('DROP EXTENSION hold_ledger'),
 	('SET hold_ledger.tenant = ''other'''),
 	('SET hold_ledger.clock_offset = 1'),
@@ -104,12 +122,14 @@ FROM calls ORDER BY number;
 
 DROP TABLE regress_orders;
 
--- no function was forgotten
-SELECT proname FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e'
-	JOIN pg_extension e ON e.oid = d.refobjid
+-- no function, table or view was forgotten
+SELECT name FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND d.deptype = 'e'
+	JOIN (SELECT oid, proname FROM pg_proc
+		UNION ALL SELECT oid, relname FROM pg_class WHERE relkind IN ('r', 'v', 'S')) o (oid, name)
+		ON o.oid = d.objid
 WHERE e.extname = 'hold_ledger'
-	AND NOT EXISTS (SELECT FROM calls WHERE call ~ ('\m' || proname || '\M'))
-ORDER BY proname;
+	AND NOT EXISTS (SELECT FROM calls WHERE call ~ ('\m' || name || '\M'))
+ORDER BY name;
 
 --
 -- Tokens, refs and payloads

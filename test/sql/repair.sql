@@ -106,7 +106,7 @@ ROLLBACK;
 --
 
 BEGIN;
-DELETE FROM holds WHERE token = 'ann';
+DELETE FROM holds h USING hold_pool_status p WHERE p.pool_id = h.pool_id AND token = 'ann';
 SELECT count(*) > 0 AS seen FROM hold_verify() WHERE pool = 'seats';
 SELECT hold_repair();
 SELECT * FROM state WHERE pool = 'seats';

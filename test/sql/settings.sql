@@ -117,7 +117,6 @@ SELECT hold_tenant() = '' AS no_tenant;
 -- upkeep works across tenants, so it needs none
 SELECT hold_sweep(0);
 CALL hold_sweep_all(0);
-SELECT hold_trim(batch => 0);
 SELECT hold_repair();
 BEGIN;
 UPDATE hold_pools SET held = held + 1 WHERE tenant = 'settings';

@@ -22,15 +22,16 @@ $node->safe_psql('postgres', q(
 
 	CREATE PROCEDURE wait_until(moment timestamptz) LANGUAGE plpgsql AS $$
 	BEGIN
-		PERFORM pg_sleep_for(moment - clock_timestamp() - interval '500 us');
+		PERFORM pg_sleep_for(moment - clock_timestamp() - interval '2 ms');
 		WHILE clock_timestamp() < moment LOOP END LOOP;
 	END $$;
 
 	-- holds for some milliseconds once the rival is ready, and consumes close to
-	-- the end
+	-- the end: a little later after each success, and earlier after a failure
 	CREATE PROCEDURE own(most interval) LANGUAGE plpgsql AS $$
 	DECLARE
 		began CONSTANT timestamptz := clock_timestamp();
+		lead interval := '500 us';
 		over timestamptz;
 		answer hold_outcome;
 	BEGIN
@@ -39,13 +40,15 @@ $node->safe_psql('postgres', q(
 			WHILE NOT EXISTS (SELECT FROM ready WHERE n = i) LOOP
 				PERFORM pg_sleep(0.0002);
 			END LOOP;
-			over := (hold_try('owner' || i, 'p' || i, 1, '4 ms')).expires_at;
+			over := (hold_try('owner' || i, 'p' || i, 1, '5 ms')).expires_at;
 			INSERT INTO round VALUES (i, over);
 			COMMIT;
-			CALL wait_until(over - (random() - 0.2) * interval '400 us');
+			CALL wait_until(over - lead);
 			answer := (hold_consume('owner' || i)).outcome;
 			COMMIT;
 			INSERT INTO owner VALUES (i, answer = 'consumed', clock_timestamp());
+			lead := lead + (random() * CASE answer WHEN 'consumed' THEN -1 ELSE 1 END) *
+				interval '100 us';
 			COMMIT;
 		END LOOP;
 		INSERT INTO done DEFAULT VALUES;
@@ -69,7 +72,7 @@ $node->safe_psql('postgres', q(
 				END IF;
 				PERFORM pg_sleep(0.0002);
 			END LOOP;
-			CALL wait_until(over - random() * interval '400 us');
+			CALL wait_until(over - interval '1 ms');
 			LOOP
 				COMMIT;
 				began := clock_timestamp();
@@ -93,7 +96,7 @@ $node->safe_psql('postgres', q(
 
 my @sessions = map { start_psql($node, $_) }
   (q(CALL own('5 s')), 'CALL rival()', 'CALL sweeper()');
-is(finish_psql($_), '', 'no call failed') foreach @sessions;
+is((finish_psql($_))[1], '', 'no call failed') foreach @sessions;
 
 my ($rounds, $consumed, $granted, $both, $none) = split /\|/, $node->safe_psql('postgres', q(
 	SELECT count(*), count(*) FILTER (WHERE o.consumed), count(*) FILTER (WHERE r.granted),

@@ -137,7 +137,8 @@ documents('column', q{
 	SELECT format('| `%s` |', a.attname)
 	FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
 	WHERE a.attnum > 0 AND (c.oid IN ('hold_pool_status'::regclass,
-		'live_holds'::regclass, 'hold_entries'::regclass)
-		OR c.reltype IN ('hold_grant'::regtype, 'hold_settlement'::regtype))});
+		'live_holds'::regclass, 'hold_entries'::regclass, 'room_stays'::regclass)
+		OR c.reltype IN ('hold_grant'::regtype, 'hold_stay_grant'::regtype,
+			'hold_settlement'::regtype))});
 
 done_testing();

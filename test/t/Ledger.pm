@@ -9,6 +9,7 @@ use warnings;
 use Exporter 'import';
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(start_ledger rows start_psql finish_psql is_sound);
@@ -39,24 +40,29 @@ sub rows
 }
 
 # Starts a session that runs the statements, each in a transaction of its own.
+my $sessions = 0;
+
 sub start_psql
 {
 	my ($node, $statements) = @_;
-	my %session = (in => $statements, out => '', err => '');
-	$session{run} = IPC::Run::start(
-		[ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'),
-			'-f', '-' ],
-		'<', \$session{in}, '>', \$session{out}, '2>', \$session{err},
-		IPC::Run::timeout(120));
-	return \%session;
+	my $base = $node->basedir . '/session' . ++$sessions;
+
+	append_to_file("$base.sql", $statements);
+	return {
+		base => $base,
+		run => IPC::Run::start(
+			[ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'),
+				'-f', "$base.sql" ],
+			'>', "$base.out", '2>', "$base.err", IPC::Run::timeout(120)),
+	};
 }
 
-# Waits for its end and returns what it complained about.
+# Waits for its end and returns what it printed, and what it complained about.
 sub finish_psql
 {
 	my $session = shift;
 	$session->{run}->finish;
-	return $session->{err};
+	return map { slurp_file("$session->{base}.$_") } qw(out err);
 }
 
 # How an event moves what the token holds and what the pool has consumed, from
