@@ -930,6 +930,12 @@ WITH entry AS (
 	FROM @extschema@.holds h JOIN @extschema@.hold_pools p ON p.pool_id = h.pool_id
 	WHERE h.token_key <> @extschema@.hold_token_key(p.tenant, h.token)
 	UNION ALL
+	SELECT 'a stay cannot be found by its token', p.pool_id,
+		@extschema@.hold_token_key(s.tenant, s.token)::text, s.token_key::text
+	FROM @extschema@.room_stays s
+		LEFT JOIN @extschema@.hold_pools p ON p.tenant = s.tenant AND p.room_id = s.room_id
+	WHERE s.token_key IS DISTINCT FROM @extschema@.hold_token_key(s.tenant, s.token)
+	UNION ALL
 	SELECT 'an entry cannot be found by its token', e.pool_id,
 		@extschema@.hold_token_key(e.tenant, e.token)::text, e.memory_key::text
 	FROM replayed e

@@ -27,16 +27,17 @@ static void
 say_returned(Standing *standing, TimestampTz at, int64 refunded, int64 held)
 {
 	Figures    *figures = &standing->figures;
-	const Entry *consumed = standing_last_consumption(standing);
+	Figures		consumed = standing_figures(standing,
+											standing_last_consumption(standing));
 
 	standing->outcome = OUTCOME_RETURNED;
 	figures->at = at;
 	figures->refunded = refunded;
 	figures->before = held;
 	figures->held = held;
-	figures->payload = consumed->payload;
-	figures->reserved = consumed->reserved;
-	figures->reservation_id = consumed->reservation_id;
+	figures->payload = consumed.payload;
+	figures->reserved = consumed.reserved;
+	figures->reservation_id = consumed.reservation_id;
 }
 
 /* Gives up the confirmed stays in a room, all of them. */
@@ -146,7 +147,8 @@ decide_return(Attempt *attempt, Snapshot snapshot, List *standings)
 	{
 		Standing   *standing = lfirst(lc);
 
-		if (standing_last_consumption(standing) == NULL)
+		if (standing_last_consumption(standing) == NULL &&
+			standing->confirmed == NIL)
 			standing->outcome = OUTCOME_NOT_FOUND;
 		else
 			return_units(standing, request, attempt->clock);

@@ -317,6 +317,8 @@ standing_state(const Standing *standing, TimestampTz clock)
 	if (standing->hold != NULL)
 		return standing_is_live(standing, clock) ?
 			OUTCOME_GRANTED : OUTCOME_EXPIRED;
+	if (standing->entries == NIL)	/* trimmed; a confirmed stay is there */
+		return OUTCOME_CONSUMED;
 	switch (standing_last_entry(standing)->event)
 	{
 		case EVENT_CONSUMED:
@@ -356,9 +358,18 @@ standing_last_consumption(const Standing *standing)
 int64
 standing_taken(const Standing *standing)
 {
+	int64		taken = 0;
+	ListCell   *lc;
+
 	if (standing->hold != NULL)
 		return standing->hold->consumed;
-	return standing->entries == NIL ? 0 : standing_last_entry(standing)->taken;
+	if (standing->entries != NIL)
+		return standing_last_entry(standing)->taken;
+	foreach(lc, standing->confirmed)
+	{
+		taken += ((Hold *) lfirst(lc))->qty;
+	}
+	return taken;
 }
 
 /*
@@ -403,16 +414,35 @@ refund_before(const Standing *standing, const Entry *consumed)
 	return 0;
 }
 
+/* The figures of confirmed stays whose entries have been trimmed. */
+static Figures
+figures_of_rows(const Standing *standing)
+{
+	Figures		figures = {0};
+	const Hold *stay = linitial(standing->confirmed);
+
+	figures.at = stay->held_since;
+	figures.consumed = standing_taken(standing);
+	figures.before = figures.consumed;
+	figures.payload = stay->payload;
+	figures.reserved = stay->stay->reserved;
+	figures.reservation_id = stay->stay->reservation_id;
+	return figures;
+}
+
 /*
  * The figures that a consumption answered when it was made; of one that has
- * been trimmed, what is left of it.
+ * been trimmed, what is left of it.  NULL: only a confirmed stay is left.
  */
 Figures
 standing_figures(const Standing *standing, const Entry *consumed)
 {
 	Figures		figures;
-	bool		trimmed = consumed->event != EVENT_CONSUMED;
+	bool		trimmed;
 
+	if (consumed == NULL)
+		return figures_of_rows(standing);
+	trimmed = consumed->event != EVENT_CONSUMED;
 	figures.at = consumed->at;
 	figures.consumed = trimmed || standing->pool.is_room ? consumed->taken : consumed->qty;
 	figures.refunded = refund_before(standing, consumed);

@@ -84,7 +84,8 @@ token_require_pool(const TokenRequest *request, List *standings)
 bool
 token_has_any(const Standing *standing)
 {
-	return standing->hold != NULL || standing->entries != NIL;
+	return standing->hold != NULL || standing->confirmed != NIL ||
+		standing->entries != NIL;
 }
 
 /* Since when the oldest of the live holds is held; DT_NOEND without any. */
