@@ -6,9 +6,9 @@
  *
  * This is the only room that knows the table access and executor interfaces.
  * What the executor does around them is done here or not wanted: every index
- * of a table is kept up, with its predicate and expressions; triggers and row
- * security that others put on the tables are passed over, since only the
- * extension's functions write them.
+ * of a table is kept up, with its predicate and expressions, and foreign keys
+ * are checked; other triggers and row security that others put on the tables
+ * are passed over, since only the extension's functions write them.
  *
  * Locks: a table is opened with the lock that the caller names and stays
  * locked until the transaction ends, as in the executor.  Row locks are FOR
@@ -31,6 +31,7 @@
 #include "catalog/index.h"
 #include "compat.h"
 #include "executor/executor.h"
+#include "foreign_keys.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
@@ -84,7 +85,10 @@ table_prepare_to_write(Table *table)
 		table->out->tts_tableOid = RelationGetRelid(table->rel);
 	}
 	if (table->nindexes < 0)
+	{
 		open_indexes(table);
+		table->has_foreign_keys = foreign_keys_exist(table->rel);
+	}
 	MemoryContextSwitchTo(before);
 }
 
@@ -308,6 +312,8 @@ row_insert(Table *table)
 	table_tuple_insert(table->rel, table->out, GetCurrentCommandId(true), 0,
 					   NULL);
 	insert_index_entries(table, table->out, false, false);
+	if (table->has_foreign_keys)
+		foreign_keys_check_insert(table->rel, table->out);
 }
 
 /*
@@ -376,6 +382,8 @@ row_update(Table *table, ItemPointer tid, bool wait)
 			if (update_indexes != TU_None)
 				insert_index_entries(table, table->out, true,
 									 compat_only_summarizing(update_indexes));
+			if (table->has_foreign_keys)
+				foreign_keys_check_update(table->rel, tid, table->out);
 			return true;
 		case TM_BeingModified:
 			return false;
@@ -405,4 +413,7 @@ row_delete(Table *table, ItemPointer tid)
 	if (result != TM_Ok)
 		elog(ERROR, "unexpected result %d of a delete in \"%s\"",
 			 result, RelationGetRelationName(table->rel));
+	table_prepare_to_write(table);
+	if (table->has_foreign_keys)
+		foreign_keys_check_delete(table->rel, tid);
 }

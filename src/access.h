@@ -28,6 +28,7 @@ typedef struct Table
 	int			nindexes;		/* -1: not opened for writing yet */
 	Relation   *indexes;
 	IndexInfo **infos;
+	bool		has_foreign_keys;
 	EState	   *estate;			/* for predicates and expressions, or NULL */
 } Table;
 

@@ -96,3 +96,26 @@ ALTER TABLE holds DISABLE ROW LEVEL SECURITY;
 DROP FUNCTION regress_trap;
 
 SELECT regress_ok();
+
+--
+-- Foreign keys to and from room_stays
+--
+CREATE TABLE regress_rooms (room_id bigint PRIMARY KEY);
+INSERT INTO regress_rooms VALUES (801), (802);
+ALTER TABLE room_stays ADD CONSTRAINT regress_room FOREIGN KEY (room_id) REFERENCES regress_rooms NOT VALID;
+CREATE TABLE regress_desk (stay_id bigint REFERENCES room_stays (stay_id));
+SELECT outcome FROM hold_try_stay('keys', 801, '[2031-08-01,2031-08-03)');
+SELECT outcome FROM hold_consume('keys', reservation_id => 1);
+INSERT INTO regress_desk SELECT stay_id FROM hold_stays WHERE room_id = 801;
+SELECT stay_id FROM regress_desk \gset
+\set VERBOSITY sqlstate
+SELECT outcome FROM hold_try_stay('keys2', 899, '[2031-08-01,2031-08-03)');
+SELECT outcome FROM hold_move_stay(:stay_id, 899);
+SELECT hold_cancel_stay(:stay_id);
+\set VERBOSITY default
+SELECT outcome, room_id FROM hold_move_stay(:stay_id, 802);
+DELETE FROM regress_desk;
+SELECT hold_cancel_stay(:stay_id);
+ALTER TABLE room_stays DROP CONSTRAINT regress_room;
+DROP TABLE regress_desk, regress_rooms;
+SELECT regress_ok();

@@ -1,7 +1,7 @@
-# Calls that touch many pools, in random orders and by all the verbs that lock
-# several, never deadlock: neither on pools that are there nor on those that a
-# budget or a class brings into being.  deadlock_timeout is 10 ms, so that every
-# cycle is found.
+# Calls that touch many pools and rooms, in random orders and by all the verbs
+# that lock several, never deadlock: neither on pools that are there nor on those
+# that a budget or a class brings into being.  deadlock_timeout is 10 ms, so that
+# every cycle is found.
 
 use strict;
 use warnings;
@@ -20,6 +20,14 @@ $node->safe_psql('postgres', q(
 	SELECT hold_pool_set('p' || n, 1000) FROM generate_series(1, 16) n ORDER BY random();
 	SELECT hold_class_set('class', 1000);
 	CREATE TABLE slot (pool_id bigint REFERENCES hold_pools);
+
+	-- a booking made by hand, where the room is free
+	CREATE FUNCTION book(room bigint, night date) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		INSERT INTO room_stays (room_id, reservation_id, stay)
+		VALUES (room, 1, daterange(night, night + 1));
+	EXCEPTION WHEN exclusion_violation THEN NULL;
+	END $$;
 ));
 
 # Some of the pools in some order, then the same with pools that are not there
@@ -31,10 +39,15 @@ my $new = qq(ARRAY(SELECT hold_line('new' || $fresh || '.' || n, 1, 1000)
 	FROM generate_series(1, 6) n ORDER BY random() LIMIT 4));
 my $of_class = qq(ARRAY(SELECT hold_line('class:' || $fresh || '.' || n)
 	FROM generate_series(1, 6) n ORDER BY random() LIMIT 4));
+my $rooms = q(ARRAY(SELECT n FROM generate_series(1, 8) n ORDER BY random() LIMIT 3));
+my $stay = q(daterange('2031-05-01'::date + :night, '2031-05-03'::date + :night));
+my $confirmed = q(SELECT stay_id FROM room_stays WHERE reservation_id IS NOT NULL
+	ORDER BY random() LIMIT 1);
 
 $node->pgbench(
-	'--no-vacuum --client=16 --jobs=2 --time=5', 0,
-	[qr{actually processed: [1-9]}], [qr{^$}], 'many pools in random orders',
+	'--no-vacuum --client=16 --jobs=2 --time=5 --max-tries=10', 0,
+	[ qr{failed transactions: 0}, qr{actually processed: [1-9]} ], [qr{^$}],
+	'many pools in random orders',
 	{
 		'try@6' => qq(
 \\set token random(1, 30)
@@ -62,11 +75,32 @@ SELECT outcome FROM hold_release('t' || :token);
 ),
 		'consume@2' => q(
 \set token random(1, 30)
-SELECT outcome FROM hold_consume('t' || :token);
+SELECT outcome FROM hold_consume('t' || :token, reservation_id => 1);
 ),
 		'late@1' => q(
 \set token random(1, 30)
-SELECT outcome FROM hold_consume('t' || :token, late => true);
+SELECT outcome FROM hold_consume('t' || :token, late => true, reservation_id => 1);
+),
+		'stays@3' => qq(
+\\set token random(1, 30)
+\\set night random(1, 5)
+SELECT outcome FROM hold_try_stays('t' || :token, $rooms, $stay, '50 ms');
+),
+		'leave@1' => qq(
+\\set token random(1, 30)
+\\set night random(1, 5)
+\\set room random(1, 8)
+SELECT hold_release_stay('t' || :token, :room, $stay);
+),
+		'move@1' => qq(
+\\set night random(1, 5)
+SELECT outcome FROM ($confirmed) AS any_stay, hold_move_stay(stay_id, :night, $stay);
+),
+		'cancel@1' => qq(SELECT hold_cancel_stay(stay_id) FROM ($confirmed) AS any_stay;),
+		'book@1' => q(
+\set room random(1, 8)
+\set night random(1, 9)
+SELECT book(:room, '2031-05-01'::date + :night);
 ),
 		'return@3' => q(
 \set token random(1, 30)
@@ -91,6 +125,15 @@ is($node->safe_psql('postgres', q(
 	SELECT pool FROM hold_pool_status WHERE pool ~ '^(new|class:)'
 	EXCEPT SELECT pool FROM hold_entries WHERE event = 'granted')),
 	'', 'and none by a request that was refused');
+is($node->safe_psql('postgres', q(
+	SELECT string_agg(DISTINCT event::text, ' ' ORDER BY event::text)
+	FROM hold_entries WHERE room_id IS NOT NULL AND token IS NOT NULL)),
+	'changed consumed expired granted released renewed returned',
+	'rooms were used in every way');
+is($node->safe_psql('postgres', q(
+	SELECT count(*) FROM room_stays a JOIN room_stays b
+		ON a.room_id = b.room_id AND a.stay && b.stay AND a.stay_id < b.stay_id)),
+	'0', 'and no two stays overlap');
 is_sound($node, 'afterwards');
 
 done_testing();

@@ -53,7 +53,7 @@ sub start_psql
 		run => IPC::Run::start(
 			[ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'),
 				'-f', "$base.sql" ],
-			'>', "$base.out", '2>', "$base.err", IPC::Run::timeout(120)),
+			'>', "$base.out", '2>', "$base.err", IPC::Run::timeout(60)),
 	};
 }
 
