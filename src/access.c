@@ -52,6 +52,7 @@ table_open_for_call(Table *table, Oid relid, LOCKMODE lockmode)
 static void
 open_indexes(Table *table)
 {
+	MemoryContext before = MemoryContextSwitchTo(table->context);
 	List	   *oids = RelationGetIndexList(table->rel);
 	ListCell   *lc;
 	int			i = 0;
@@ -70,11 +71,12 @@ open_indexes(Table *table)
 	}
 	table->nindexes = i;
 	list_free(oids);
+	MemoryContextSwitchTo(before);
 }
 
-/* Makes ready what writing needs: the slot for new rows, the indexes. */
-void
-table_prepare_to_write(Table *table)
+/* Makes the slot for new rows, where there is none yet. */
+static void
+open_out_slot(Table *table)
 {
 	MemoryContext before = MemoryContextSwitchTo(table->context);
 
@@ -83,13 +85,22 @@ table_prepare_to_write(Table *table)
 		table->out = MakeSingleTupleTableSlot(RelationGetDescr(table->rel),
 											  &TTSOpsVirtual);
 		table->out->tts_tableOid = RelationGetRelid(table->rel);
-	}
-	if (table->nindexes < 0)
-	{
-		open_indexes(table);
 		table->has_foreign_keys = foreign_keys_exist(table->rel);
 	}
 	MemoryContextSwitchTo(before);
+}
+
+/*
+ * Makes ready all that writing can need: the slot for new rows, the indexes.
+ * Without it they are opened when they are needed; an update that touches no
+ * index needs none.
+ */
+void
+table_prepare_to_write(Table *table)
+{
+	open_out_slot(table);
+	if (table->nindexes < 0)
+		open_indexes(table);
 }
 
 void
@@ -262,6 +273,8 @@ static void
 insert_index_entries(Table *table, TupleTableSlot *slot, bool unchanged,
 					 bool only_summarizing)
 {
+	if (table->nindexes < 0)
+		open_indexes(table);
 	for (int i = 0; i < table->nindexes; i++)
 	{
 		IndexInfo  *info = table->infos[i];
@@ -297,7 +310,7 @@ insert_index_entries(Table *table, TupleTableSlot *slot, bool unchanged,
 TupleTableSlot *
 row_start(Table *table, int columns)
 {
-	table_prepare_to_write(table);
+	open_out_slot(table);
 	ExecClearTuple(table->out);
 	for (int i = 0; i < RelationGetDescr(table->rel)->natts; i++)
 		table->out->tts_isnull[i] = i >= columns;
@@ -413,7 +426,7 @@ row_delete(Table *table, ItemPointer tid)
 	if (result != TM_Ok)
 		elog(ERROR, "unexpected result %d of a delete in \"%s\"",
 			 result, RelationGetRelationName(table->rel));
-	table_prepare_to_write(table);
+	open_out_slot(table);
 	if (table->has_foreign_keys)
 		foreign_keys_check_delete(table->rel, tid);
 }

@@ -105,21 +105,21 @@ static bool
 row_has_tenant(Store *store)
 {
 	return rule_same_text(store->tenant,
-						  DatumGetTextPP(store->stays.row->tts_values[STAY_TENANT]));
+						  DatumGetTextPP(store_stays(store)->row->tts_values[STAY_TENANT]));
 }
 
 /* Returns the token's stays, held and confirmed, in the order of their ids. */
 List *
 stays_of_token(Store *store, Snapshot snapshot, const text *token)
 {
-	TupleTableSlot *row = store->stays.row;
+	TupleTableSlot *row = store_stays(store)->row;
 	List	   *stays = NIL;
 	ScanKeyData key;
 	Probe		probe;
 
 	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_INT8EQ,
 				Int64GetDatum(rule_token_key(store->tenant, token)));
-	probe_begin(&probe, &store->stays, store->relations.indexes[STAYS_BY_TOKEN],
+	probe_begin(&probe, store_stays(store), store->relations.indexes[STAYS_BY_TOKEN],
 				snapshot, &key, 1);
 	while (probe_next(&probe))
 	{
@@ -148,10 +148,10 @@ stays_overlapping(Store *store, Snapshot snapshot, int64 room_id,
 	ScanKeyEntryInitialize(&keys[2], 0, 3, RANGESTRAT_OVERLAPS, ANYRANGEOID,
 						   InvalidOid, F_RANGE_OVERLAPS,
 						   nights_range(nights));
-	probe_begin(&probe, &store->stays, store->relations.indexes[STAYS_BY_NIGHT],
+	probe_begin(&probe, store_stays(store), store->relations.indexes[STAYS_BY_NIGHT],
 				snapshot, keys, 3);
 	while (probe_next(&probe))
-		stays = lappend(stays, read_stay(store->stays.row));
+		stays = lappend(stays, read_stay(store_stays(store)->row));
 	probe_end(&probe);
 	return stays;
 }
@@ -165,11 +165,11 @@ stays_find(Store *store, Snapshot snapshot, int64 id, Stay *stay)
 	bool		found;
 
 	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(id));
-	probe_begin(&probe, &store->stays, store->relations.indexes[STAYS_BY_ID],
+	probe_begin(&probe, store_stays(store), store->relations.indexes[STAYS_BY_ID],
 				snapshot, &key, 1);
 	found = probe_next(&probe);
 	if (found)
-		*stay = *read_stay(store->stays.row);
+		*stay = *read_stay(store_stays(store)->row);
 	probe_end(&probe);
 	return found;
 }
@@ -184,10 +184,10 @@ stays_expired(Store *store, Snapshot snapshot, TimestampTz clock, int64 most)
 
 	ScanKeyInit(&key, 1, BTLessEqualStrategyNumber, F_TIMESTAMP_LE,
 				TimestampTzGetDatum(clock));
-	probe_begin(&probe, &store->stays,
+	probe_begin(&probe, store_stays(store),
 				store->relations.indexes[STAYS_BY_EXPIRY], snapshot, &key, 1);
 	while (list_length(stays) < most && probe_next(&probe))
-		stays = lappend(stays, read_stay(store->stays.row));
+		stays = lappend(stays, read_stay(store_stays(store)->row));
 	probe_end(&probe);
 	return stays;
 }
@@ -203,8 +203,8 @@ void
 stays_insert(Store *store, text *tenant, Stay *stay)
 {
 	stay->id = stays_next_id(store);
-	fill_stay(row_start(&store->stays, STAY_COLUMNS), tenant, stay);
-	row_insert(&store->stays);
+	fill_stay(row_start(store_stays(store), STAY_COLUMNS), tenant, stay);
+	row_insert(store_stays(store));
 }
 
 /* Replaces the version that was read.  The room's lock keeps others away. */
@@ -213,8 +213,8 @@ stays_update(Store *store, text *tenant, const Stay *stay)
 {
 	ItemPointerData tid = stay->tid;
 
-	fill_stay(row_start(&store->stays, STAY_COLUMNS), tenant, stay);
-	if (!row_update(&store->stays, &tid, true))
+	fill_stay(row_start(store_stays(store), STAY_COLUMNS), tenant, stay);
+	if (!row_update(store_stays(store), &tid, true))
 		elog(ERROR, "a stay changed under the lock of its room");
 }
 
@@ -223,5 +223,5 @@ stays_delete(Store *store, const Stay *stay)
 {
 	ItemPointerData tid = stay->tid;
 
-	row_delete(&store->stays, &tid);
+	row_delete(store_stays(store), &tid);
 }

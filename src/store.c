@@ -46,6 +46,7 @@ open_tables(Store *store, FunctionCallInfo fcinfo, LOCKMODE lockmode,
 			text *tenant)
 {
 	require_open_house();
+	store->has_stays = false;
 	for (;;)
 	{
 		store->relations = relations_of_function(fcinfo);
@@ -55,13 +56,12 @@ open_tables(Store *store, FunctionCallInfo fcinfo, LOCKMODE lockmode,
 							store->relations.tables[TABLE_HOLDS], lockmode);
 		table_open_for_call(&store->ledger,
 							store->relations.tables[TABLE_LEDGER], lockmode);
-		table_open_for_call(&store->stays,
-							store->relations.tables[TABLE_STAYS], lockmode);
 		/* the locks may have brought news of a change */
 		if (relations_are_current(&store->relations))
 			break;
 		store_close(store);
 	}
+	store->lockmode = lockmode;
 	store->tenant = tenant;
 }
 
@@ -106,7 +106,6 @@ open_for_writing(Store *store, FunctionCallInfo fcinfo, text *tenant)
 	open_tables(store, fcinfo, RowExclusiveLock, tenant);
 	store_refuse_publication(&store->pools);
 	store_refuse_publication(&store->holds);
-	store_refuse_publication(&store->stays);
 }
 
 /* The same for a verb.  Error 55000 also without a tenant that is required. */
@@ -123,6 +122,20 @@ store_open_for_upkeep(Store *store, FunctionCallInfo fcinfo)
 	open_for_writing(store, fcinfo, session_tenant_if_any());
 }
 
+/* The table of stays, which is opened when it is first asked for. */
+Table *
+store_stays(Store *store)
+{
+	if (store->has_stays)
+		return &store->stays;
+	table_open_for_call(&store->stays, store->relations.tables[TABLE_STAYS],
+						store->lockmode);
+	store->has_stays = true;
+	if (store->lockmode != AccessShareLock)
+		store_refuse_publication(&store->stays);
+	return &store->stays;
+}
+
 /*
  * Opens what writing needs at once.  What is opened inside a subtransaction
  * could not outlive it.
@@ -133,13 +146,14 @@ store_prepare_to_write(Store *store)
 	table_prepare_to_write(&store->pools);
 	table_prepare_to_write(&store->holds);
 	table_prepare_to_write(&store->ledger);
-	table_prepare_to_write(&store->stays);
+	table_prepare_to_write(store_stays(store));
 }
 
 void
 store_close(Store *store)
 {
-	table_close_after_call(&store->stays);
+	if (store->has_stays)
+		table_close_after_call(&store->stays);
 	table_close_after_call(&store->ledger);
 	table_close_after_call(&store->holds);
 	table_close_after_call(&store->pools);

@@ -20,7 +20,9 @@ typedef struct Store
 	Table		pools;
 	Table		holds;
 	Table		ledger;
-	Table		stays;
+	Table		stays;			/* if has_stays */
+	bool		has_stays;
+	LOCKMODE	lockmode;
 	text	   *tenant;
 } Store;
 
@@ -29,6 +31,7 @@ extern void store_open_for_reading(Store *store, FunctionCallInfo fcinfo);
 extern void store_open_for_writing(Store *store, FunctionCallInfo fcinfo);
 extern void store_open_for_upkeep(Store *store, FunctionCallInfo fcinfo);
 extern void store_refuse_publication(Table *table);
+extern Table *store_stays(Store *store);
 extern void store_prepare_to_write(Store *store);
 extern void store_close(Store *store);
 extern void store_close_after_writing(Store *store);
