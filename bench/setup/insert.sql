@@ -1,0 +1,31 @@
+\ir rival_stays.sql
+
+CREATE FUNCTION hold_try_stay(p_token text, p_room bigint, p_stay daterange, p_ttl interval,
+	OUT granted boolean, OUT expires_at timestamptz)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+	v_now timestamptz := clock_timestamp();
+	v_qty bigint := (upper(p_stay) - lower(p_stay)) * 1000000;
+BEGIN
+	expires_at := v_now + p_ttl;
+	BEGIN
+		INSERT INTO room_stays (room_id, stay, token, expires_at, token_key, held_since)
+		VALUES (p_room, p_stay, p_token, hold_try_stay.expires_at, hashtextextended(p_token, 0), v_now);
+	EXCEPTION WHEN exclusion_violation THEN
+		granted := false;
+		expires_at := NULL;
+		RETURN;
+	END;
+	WITH room AS (
+		UPDATE hold_pools SET held = held + v_qty, seq = seq + 1, last_at = greatest(last_at, v_now),
+			   next_expiry = least(next_expiry, hold_try_stay.expires_at)
+		 WHERE tenant = '' AND pool = p_room::text AND stripe = -1
+		RETURNING pool_id, consumed, held, seq, last_at)
+	INSERT INTO hold_ledger (at, pool_id, seq, qty, held, consumed, event, expires_at, room_id, token, stay)
+	SELECT last_at, pool_id, seq, v_qty, held, consumed, 'granted', hold_try_stay.expires_at, p_room, p_token, p_stay
+	  FROM room;
+	granted := true;
+END $$;
+
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA :schema TO bench_app;
