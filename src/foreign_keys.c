@@ -17,7 +17,7 @@
 #include "nodes/makefuncs.h"
 
 static bool
-is_foreign_key(const Trigger * trigger)
+is_foreign_key(const Trigger *trigger)
 {
 	return RI_FKey_trigger_type(trigger->tgfoid) != RI_TRIGGER_NONE;
 }

@@ -6,19 +6,26 @@
  * A hold is a claim by a token on units of a pool until a deadline.  The map
  * of the house, from top to bottom; calls go down only:
  *
- *	verbs		what users call: try.c (hold_try, hold_try_lines), settle.c
- *				(hold_consume, hold_release), renew.c, capacity.c (pools),
- *				sweep.c, read.c, lines.c (constructors of lines)
- *	middle		attempt.c (look, decide, lock, decide again, write),
- *				standing.c (all that a token has), vacancy.c (what a pool
- *				could still give), change.c (what one call does to one pool)
- *	tables		pools.c, holds.c, entries.c (the ledger): one room a table
+ *	verbs		what users call: try.c (hold_try, hold_try_lines), renew.c,
+ *				consume.c, release.c, return.c; stay_try.c, stay_keep.c and
+ *				stay_insert.c (rooms); capacity.c (pools), define.c (classes);
+ *				read.c, history.c; sweep.c, trim.c, repair.c (upkeep); lines.c
+ *				(constructors of lines), guard.c and protect.c (triggers)
+ *	middle		attempt.c (look, decide, lock, decide again, write), claim.c
+ *				(claims on pools), token.c (all that a token has), ended.c (how
+ *				it ended), standing.c (how a token stands in one place),
+ *				vacancy.c (what a pool could still give), source.c (capacity
+ *				that a function tells), change.c (what one call does to one
+ *				pool or room)
+ *	tables		pools.c (rooms too), holds.c, stays.c, classes.c, entries.c (the
+ *				ledger): one room a table
  *	ground		store.c (the tables of one call), relations.c (where they
- *				are), access.c (how rows are read, locked, written)
- *	rules		rules.c: limits and judgements, pure
+ *				are), access.c (how rows are read, locked, written),
+ *				foreign_keys.c, query.c (questions about whole tables)
+ *	rules		rules.c, nights.c: limits and judgements, pure
  *
- * arguments.c and answers.c turn Datums into C and back for the verbs;
- * session.c knows the clock, the tenant and the actor.
+ * arguments.c, answers.c and stay_answers.c turn Datums into C and back for
+ * the verbs; session.c knows the clock, the tenant and the actor.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,10 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * settle.c
- *	  The verbs hold_consume and hold_release.
- *
- * A hold ends exactly once.  Whoever comes later, or retries, is told how it
- * ended; the ledger remembers the figures.
+ * consume.c
+ *	  The verb hold_consume.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,6 +10,7 @@
 #include "answers.h"
 #include "arguments.h"
 #include "compat.h"
+#include "ended.h"
 #include "rules.h"
 #include "source.h"
 #include "token.h"
@@ -20,7 +18,6 @@
 #include "vacancy.h"
 
 SQL_FUNCTION(hold_consume);
-SQL_FUNCTION(hold_release);
 
 typedef struct ConsumeRequest
 {
@@ -31,154 +28,6 @@ typedef struct ConsumeRequest
 	bool		late;
 	Note		note;
 } ConsumeRequest;
-
-/* --- how it ended before --- */
-
-/* A piece of a stay as the ledger remembers its expiry. */
-static Hold *
-remembered_piece(const Standing *standing, const Entry *entry)
-{
-	Stay	   *stay = palloc0(sizeof(Stay));
-
-	stay->room_id = standing->pool.room_id;
-	stay->nights = entry->nights;
-	stay->expires_at = entry->expires_at;
-	stay->held_since = entry->held_since;
-	stay->version = entry->version;
-	stay->token = entry->token;
-	stay->payload = entry->payload;
-	return hold_of_stay(&standing->pool, stay);
-}
-
-/*
- * All pieces of a stay that lapsed, of Hold: those that lie there, and those
- * that the ledger remembers because somebody has cleared them away.
- */
-static List *
-lapsed_pieces(const Standing *standing)
-{
-	List	   *pieces = list_copy(standing->holds);
-
-	for (int i = list_length(standing->entries) - 1; i >= 0; i--)
-	{
-		const Entry *entry = list_nth(standing->entries, i);
-
-		if (entry->event != EVENT_EXPIRED ||
-			(pieces != NIL &&
-			 entry->held_since != ((Hold *) linitial(pieces))->held_since))
-			break;
-		pieces = lappend(pieces, remembered_piece(standing, entry));
-	}
-	return pieces;
-}
-
-static int64
-pieces_qty(List *pieces)
-{
-	int64		qty = 0;
-	ListCell   *lc;
-
-	foreach(lc, pieces)
-	{
-		qty += ((Hold *) lfirst(lc))->qty;
-	}
-	return qty;
-}
-
-static void
-say_what_expired(Standing *standing)
-{
-	Figures    *figures = &standing->figures;
-	const Entry *entry = standing_last_entry(standing);
-
-	standing->outcome = OUTCOME_EXPIRED;
-	figures->at = token_lapsed_at(standing);
-	if (standing->pool.is_room)
-		figures->before = pieces_qty(lapsed_pieces(standing));
-	else
-		figures->before = standing->hold != NULL ? standing->hold->qty :
-			entry->qty;
-	figures->payload = standing->hold != NULL ? standing->hold->payload :
-		entry->payload;
-}
-
-static void
-say_first_figures(Standing *standing, const Entry *consumed)
-{
-	standing->outcome = OUTCOME_ALREADY_CONSUMED;
-	standing->figures = standing_figures(standing, consumed);
-}
-
-/* Answers for a hold that is not live: nothing changes. */
-static void
-say_how_it_ended(Standing *standing, TimestampTz clock)
-{
-	const Entry *entry = standing_last_entry(standing);
-
-	if (!token_has_any(standing))
-	{
-		standing->outcome = OUTCOME_NOT_FOUND;
-		return;
-	}
-	switch (standing_state(standing, clock))
-	{
-		case OUTCOME_EXPIRED:
-			say_what_expired(standing);
-			return;
-		case OUTCOME_CONSUMED:
-			say_first_figures(standing, standing_last_consumption(standing));
-			return;
-		case OUTCOME_RELEASED:
-			standing->outcome = OUTCOME_ALREADY_RELEASED;
-			break;
-		default:
-			standing->outcome = OUTCOME_RETURNED;
-			break;
-	}
-	standing->figures.at = entry->at;
-	standing->figures.payload = entry->payload;
-}
-
-/* The hold, from its row or from what the ledger remembers of its expiry. */
-static Hold *
-held_or_lapsed(const Standing *standing)
-{
-	const Entry *entry = standing_last_entry(standing);
-	Hold	   *hold;
-
-	if (standing->hold != NULL)
-		return standing->hold;
-	hold = palloc0(sizeof(Hold));
-	hold->pool_id = entry->pool_id;
-	hold->qty = entry->qty;
-	hold->consumed = entry->taken;
-	hold->expires_at = entry->expires_at;
-	hold->held_since = entry->held_since;
-	hold->version = entry->version;
-	hold->generation = entry->generation;
-	hold->token = entry->token;
-	hold->payload = entry->payload;
-	return hold;
-}
-
-static void
-say_blocked(Standing *standing, TimestampTz clock)
-{
-	Figures    *figures = &standing->figures;
-	const Hold *hold = held_or_lapsed(standing);
-
-	memset(figures, 0, sizeof(Figures));
-	standing->outcome = OUTCOME_BLOCKED;
-	standing->change = NULL;
-	figures->at = clock;
-	figures->before = standing->hold != NULL ? standing_qty(standing) :
-		hold->qty;
-	figures->payload = hold->payload;
-	if (standing_is_live(standing, clock))
-		figures->held = figures->before;
-}
-
-/* --- consuming --- */
 
 static int64
 units_to_take(const ConsumeRequest *request, int64 held)
@@ -502,8 +351,6 @@ decide_consume(Attempt *attempt, Snapshot snapshot, List *standings)
 	}
 }
 
-/* --- the verb --- */
-
 static void
 read_consume_request(FunctionCallInfo fcinfo, ConsumeRequest *request)
 {
@@ -557,67 +404,6 @@ hold_consume(PG_FUNCTION_ARGS)
 	store_open_for_writing(&store, fcinfo);
 	standings = token_run(&store, &request.token, decide_consume);
 	token_answer(fcinfo, &store, &request.token, standings);
-	store_close_after_writing(&store);
-	return (Datum) 0;
-}
-
-/* --- releasing --- */
-
-static void
-decide_release(Attempt *attempt, Snapshot snapshot, List *standings)
-{
-	ListCell   *lc;
-
-	token_require_pool(attempt->request, standings);
-	foreach(lc, standings)
-	{
-		Standing   *standing = lfirst(lc);
-		Hold	   *hold = standing->hold;
-		ListCell   *piece;
-
-		if (!standing_is_live(standing, attempt->clock))
-		{
-			say_how_it_ended(standing, attempt->clock);
-			continue;
-		}
-		standing->change = change_begin(&standing->pool, attempt->clock);
-		standing->outcome = OUTCOME_RELEASED;
-		standing->figures.at = standing->change->at;
-		standing->figures.before = standing_qty(standing);
-		foreach(piece, standing->holds)
-		{
-			Hold	   *given = lfirst(piece);
-
-			standing->figures.refunded += given->qty;
-			given->beside = standing->figures.before -
-				standing->figures.refunded;
-			change_release(standing->change, given);
-		}
-		standing->figures.payload = hold->payload;
-	}
-}
-
-/*
- * hold_release(token text, pool text) returns setof hold_settlement
- *
- * Gives back what the token holds and has not consumed; one row a hold.  What
- * has ended before is told and left alone.
- *
- * Errors and locks as hold_consume.
- */
-Datum
-hold_release(PG_FUNCTION_ARGS)
-{
-	TokenRequest request = {0};
-	Store		store;
-	List	   *standings;
-
-	request.token = argument_key(fcinfo, 0, "token");
-	request.pool = argument_optional_key(fcinfo, 1, "pool");
-	start_rows(fcinfo);
-	store_open_for_writing(&store, fcinfo);
-	standings = token_run(&store, &request, decide_release);
-	token_answer(fcinfo, &store, &request, standings);
 	store_close_after_writing(&store);
 	return (Datum) 0;
 }
