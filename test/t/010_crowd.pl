@@ -11,7 +11,7 @@ use Ledger;
 use Test::More;
 
 my $node = start_ledger('crowd');
-my $seconds = 3;
+my $seconds = 5;
 
 # So many clients run the scripts, each as often as its weight says.
 my $crowds = 0;

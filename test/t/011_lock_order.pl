@@ -45,7 +45,7 @@ my $confirmed = q(SELECT stay_id FROM room_stays WHERE reservation_id IS NOT NUL
 	ORDER BY random() LIMIT 1);
 
 $node->pgbench(
-	'--no-vacuum --client=16 --jobs=2 --time=5 --max-tries=10', 0,
+	'--no-vacuum --client=16 --jobs=2 --time=8 --max-tries=10', 0,
 	[ qr{failed transactions: 0}, qr{actually processed: [1-9]} ], [qr{^$}],
 	'many pools in random orders',
 	{
