@@ -9,6 +9,7 @@ CREATE TABLE hold_pools (
 	pool_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	consumed bigint NOT NULL DEFAULT 0,
 	held bigint NOT NULL DEFAULT 0,
+	holds bigint NOT NULL DEFAULT 0,	-- the rivals do not count them
 	seq bigint NOT NULL DEFAULT 0,
 	last_at timestamptz NOT NULL DEFAULT '-infinity',
 	next_expiry timestamptz NOT NULL DEFAULT 'infinity',
@@ -21,6 +22,7 @@ CREATE TABLE hold_pools (
 	capacity bigint,
 	tenant text COLLATE "C" NOT NULL DEFAULT '',
 	pool text COLLATE "C" NOT NULL,
+	room_id bigint,
 	UNIQUE (tenant, pool, stripe)
 ) WITH (
 	fillfactor = 90,
@@ -62,6 +64,7 @@ CREATE TABLE hold_ledger (
 	expires_at timestamptz,
 	memory_key bigint,		-- of the entries that end or draw on a hold
 	remaining bigint,
+	taken bigint,
 	held_since timestamptz,
 	reservation_id bigint,
 	room_id bigint,

@@ -144,7 +144,8 @@ $node->command_ok([ 'pg_dump', '-Fc', '-f', "$dir/custom", $source ], 'pg_dump -
 $node->command_ok([ 'pg_dump', '--data-only', '-f', "$dir/data.sql", $source ],
 	'pg_dump --data-only');
 
-restored('plain', undef, [ 'psql', '-Xqo', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/plain.sql" ]);
+my @psql = qw(psql -Xqo /dev/null -v ON_ERROR_STOP=1 -f);
+restored('plain', undef, [ @psql, "$dir/plain.sql" ]);
 restored('custom', undef, [ 'pg_restore', '--exit-on-error', "$dir/custom" ]);
 
 # pg_dump does not know that a foreign key to an extension's table needs the data
@@ -153,8 +154,9 @@ restored('four jobs', undef, map {
 	[ 'pg_restore', '--exit-on-error', '-j4', "--section=$_", "$dir/custom" ]
 } qw(pre-data data post-data));
 restored('single transaction', undef, [ 'pg_restore', '--single-transaction', "$dir/custom" ]);
-restored('data only',
-	'CREATE EXTENSION hold_ledger CASCADE; CREATE TABLE slot (pool_id bigint REFERENCES hold_pools)',
-	[ 'psql', '-Xqo', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/data.sql" ]);
+restored('data only', q(
+	CREATE EXTENSION hold_ledger CASCADE;
+	CREATE TABLE slot (pool_id bigint REFERENCES hold_pools);
+), [ @psql, "$dir/data.sql" ]);
 
 done_testing();

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(start_ledger rows start_psql finish_psql is_sound);
+our @EXPORT = qw(start_ledger rows few start_psql finish_psql is_sound);
 
 # Starts a server with the extension.  No statement may wait for ever.
 sub start_ledger
@@ -37,6 +37,12 @@ sub rows
 	my ($node, $query, $database) = @_;
 	return map { [ split /\|/, $_, -1 ] }
 	  split /\n/, $node->safe_psql($database // 'postgres', $query);
+}
+
+# The first lines of a list, for a message.
+sub few
+{
+	return join "\n", @_ > 10 ? (@_[ 0 .. 9 ], '...') : @_;
 }
 
 # Starts a session that runs the statements, each in a transaction of its own.
@@ -160,9 +166,7 @@ sub is_sound
 
 	is($node->safe_psql($database // 'postgres', 'SELECT * FROM hold_verify()'),
 		'', "$when: hold_verify finds nothing");
-	my @wrong = replay($node, $database);
-	is(join("\n", @wrong[ 0 .. ($#wrong < 9 ? $#wrong : 9) ]),
-		'', "$when: the ledger replays to what is held");
+	is(few(replay($node, $database)), '', "$when: the ledger replays to what is held");
 }
 
 1;
