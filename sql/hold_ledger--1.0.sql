@@ -37,6 +37,17 @@ COMMENT ON COLUMN @extschema@.hold_line.qty IS 'how much of it';
 COMMENT ON COLUMN @extschema@.hold_line.budget IS
 	'what live holds of others and qty together must not exceed, or NULL';
 
+CREATE TYPE @extschema@.hold_request AS (
+	token text,
+	pool text,
+	qty numeric,
+	ttl interval,
+	budget numeric,
+	payload jsonb
+);
+COMMENT ON TYPE @extschema@.hold_request IS
+	'one request of a batch; NULL for qty is 1, for the others as in hold_try';
+
 CREATE TYPE @extschema@.hold_grant AS (
 	granted boolean,
 	outcome @extschema@.hold_outcome,
@@ -482,6 +493,12 @@ AS 'MODULE_PATHNAME' LANGUAGE C ROWS 10;
 COMMENT ON FUNCTION @extschema@.hold_try_lines(text, @extschema@.hold_line[], interval, boolean, jsonb) IS
 	'holds many lines, all or none; one row a line';
 
+CREATE FUNCTION @extschema@.hold_try_batch(requests @extschema@.hold_request[])
+RETURNS SETOF @extschema@.hold_grant
+AS 'MODULE_PATHNAME' LANGUAGE C ROWS 100;
+COMMENT ON FUNCTION @extschema@.hold_try_batch(@extschema@.hold_request[]) IS
+	'many independent requests, judged in request order; one row a request';
+
 CREATE FUNCTION @extschema@.hold_renew(token text, ttl interval DEFAULT NULL)
 RETURNS SETOF @extschema@.hold_grant
 AS 'MODULE_PATHNAME' LANGUAGE C ROWS 10;
@@ -495,6 +512,13 @@ RETURNS SETOF @extschema@.hold_settlement
 AS 'MODULE_PATHNAME' LANGUAGE C ROWS 10;
 COMMENT ON FUNCTION @extschema@.hold_consume(text, text, numeric, boolean, text, boolean, bigint) IS
 	'confirms what a token holds, exactly once, in full or in part; one row a hold';
+
+CREATE FUNCTION @extschema@.hold_consume_batch(tokens text[],
+	qtys numeric[] DEFAULT NULL, refs text[] DEFAULT NULL)
+RETURNS SETOF @extschema@.hold_settlement
+AS 'MODULE_PATHNAME' LANGUAGE C ROWS 100;
+COMMENT ON FUNCTION @extschema@.hold_consume_batch(text[], numeric[], text[]) IS
+	'confirms what many tokens hold, in request order; one row a hold';
 
 CREATE FUNCTION @extschema@.hold_release(token text, pool text DEFAULT NULL)
 RETURNS SETOF @extschema@.hold_settlement
@@ -999,8 +1023,8 @@ LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	verbs CONSTANT text[] := ARRAY['hold_try', 'hold_try_lines', 'hold_renew',
-		'hold_consume', 'hold_release', 'hold_return', 'hold_try_stay',
+	verbs CONSTANT text[] := ARRAY['hold_try', 'hold_try_lines', 'hold_try_batch',
+		'hold_renew', 'hold_consume', 'hold_consume_batch', 'hold_release', 'hold_return', 'hold_try_stay',
 		'hold_try_stays', 'hold_release_stay', 'hold_move_stay',
 		'hold_cancel_stay', 'hold_get', 'hold_history',
 		'hold_pool_history', 'hold_require_consumed', 'hold_available', 'hold_available_many',

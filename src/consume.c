@@ -7,8 +7,10 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "answers.h"
 #include "arguments.h"
+#include "batch.h"
 #include "compat.h"
 #include "ended.h"
 #include "rules.h"
@@ -18,6 +20,7 @@
 #include "vacancy.h"
 
 SQL_FUNCTION(hold_consume);
+SQL_FUNCTION(hold_consume_batch);
 
 typedef struct ConsumeRequest
 {
@@ -403,7 +406,106 @@ hold_consume(PG_FUNCTION_ARGS)
 	start_rows(fcinfo);
 	store_open_for_writing(&store, fcinfo);
 	standings = token_run(&store, &request.token, decide_consume);
-	token_answer(fcinfo, &store, &request.token, standings);
+	token_answer(fcinfo, &store, &request.token, standings, 0);
+	store_close_after_writing(&store);
+	return (Datum) 0;
+}
+
+/* Reads request number i + 1 of a batch. */
+static void
+read_batch_consume(const ArrayArgument *tokens, const ArrayArgument *qtys,
+				   const ArrayArgument *refs, int i, ConsumeRequest *request)
+{
+	if (tokens->isnull[i])
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("tokens must not contain nulls")));
+	request->token.token = DatumGetTextPP(tokens->values[i]);
+	rule_key(request->token.token, "token");
+	request->final = true;
+	request->partial = qtys->given && !qtys->isnull[i];
+	if (request->partial)
+		request->qty = rule_units(DatumGetNumeric(qtys->values[i]), "qty",
+								  QUANTITY_NOT_NEGATIVE);
+	if (refs->given && !refs->isnull[i])
+		request->note.ref = DatumGetTextPP(refs->values[i]);
+}
+
+static void
+consume_of_batch(FunctionCallInfo fcinfo, Store *store,
+				 ConsumeRequest *request, int number)
+{
+	PG_TRY();
+	{
+		token_answer(fcinfo, store, &request->token,
+					 token_run(store, &request->token, decide_consume),
+					 number);
+	}
+	PG_CATCH();
+	{
+		batch_rethrow(number);
+	}
+	PG_END_TRY();
+	CommandCounterIncrement();
+}
+
+static ConsumeRequest *
+read_batch(FunctionCallInfo fcinfo, int *count)
+{
+	ArrayArgument tokens;
+	ArrayArgument qtys;
+	ArrayArgument refs;
+	ConsumeRequest *requests;
+
+	require_argument(fcinfo, 0, "tokens");
+	tokens = argument_array(fcinfo, 0, "tokens", MOST_REQUESTS);
+	qtys = argument_array(fcinfo, 1, "qtys", MOST_REQUESTS);
+	refs = argument_array(fcinfo, 2, "refs", MOST_REQUESTS);
+	require_same_length(&qtys, tokens.count, "qtys", "tokens");
+	require_same_length(&refs, tokens.count, "refs", "tokens");
+	requests = palloc0(sizeof(ConsumeRequest) * (tokens.count + 1));
+	for (int i = 0; i < tokens.count; i++)
+	{
+		PG_TRY();
+		{
+			read_batch_consume(&tokens, &qtys, &refs, i, &requests[i]);
+		}
+		PG_CATCH();
+		{
+			batch_rethrow(i + 1);
+		}
+		PG_END_TRY();
+	}
+	*count = tokens.count;
+	return requests;
+}
+
+/*
+ * hold_consume_batch(tokens text[], qtys numeric[], refs text[])
+ *		returns setof hold_settlement
+ *
+ * hold_consume for many tokens, in request order; one row a hold, with the
+ * number of the request as line.  A mistake in one is an error of the whole.
+ *
+ * Errors as hold_consume, with the number of the request in the detail.
+ * Locks the rows of all pools and rooms first, in lock order, until the
+ * transaction ends.
+ */
+Datum
+hold_consume_batch(PG_FUNCTION_ARGS)
+{
+	int			count;
+	ConsumeRequest *requests = read_batch(fcinfo, &count);
+	List	   *tokens = NIL;
+	Store		store;
+
+	for (int i = 0; i < count; i++)
+		tokens = lappend(tokens, requests[i].token.token);
+	start_rows(fcinfo);
+	store_open_for_writing(&store, fcinfo);
+	batch_lock_tokens(&store, tokens);
+	for (int i = 0; i < count; i++)
+		consume_of_batch(fcinfo, &store, &requests[i], i + 1);
 	store_close_after_writing(&store);
 	return (Datum) 0;
 }

@@ -6,7 +6,7 @@
  * A hold is a claim by a token on units of a pool until a deadline.  The map
  * of the house, from top to bottom; calls go down only:
  *
- *	verbs		what users call: try.c (hold_try, hold_try_lines), renew.c,
+ *	verbs		what users call: try.c (hold_try and its kin), renew.c,
  *				consume.c, release.c, return.c; stay_try.c, stay_keep.c and
  *				stay_insert.c (rooms); capacity.c (pools), define.c (classes);
  *				read.c, history.c; sweep.c, trim.c, repair.c (upkeep); lines.c
@@ -15,7 +15,8 @@
  *				(claims on pools), token.c (all that a token has), ended.c (how
  *				it ended), standing.c (how a token stands in one place),
  *				vacancy.c (what a pool could still give), source.c (capacity
- *				that a function tells), change.c (what one call does to one
+ *				that a function tells), batch.c (many requests in one
+ *				lock order), change.c (what one call does to one
  *				pool or room)
  *	tables		pools.c (rooms too), holds.c, stays.c, classes.c, entries.c (the
  *				ledger): one room a table

@@ -203,7 +203,7 @@ hold_return(PG_FUNCTION_ARGS)
 	start_rows(fcinfo);
 	store_open_for_writing(&store, fcinfo);
 	standings = token_run(&store, &request.token, decide_return);
-	token_answer(fcinfo, &store, &request.token, returned_only(standings));
+	token_answer(fcinfo, &store, &request.token, returned_only(standings), 0);
 	store_close_after_writing(&store);
 	return (Datum) 0;
 }

@@ -123,16 +123,19 @@ token_lapsed_beside(const Standing *standing, TimestampTz since,
 		token_lapsed_at(standing) > since;
 }
 
-/* Answers with one row a standing, or one that the token was never seen. */
+/*
+ * Answers with one row a standing, or one that the token was never seen.  The
+ * rows are numbered, or all have the number of their request.
+ */
 void
 token_answer(FunctionCallInfo fcinfo, Store *store,
-			 const TokenRequest *request, List *standings)
+			 const TokenRequest *request, List *standings, int line)
 {
 	SettlementAnswer answer = {0};
 	ListCell   *lc;
 
 	answer.outcome = OUTCOME_NOT_FOUND;
-	answer.line = 1;
+	answer.line = Max(line, 1);
 	answer.pool = request->pool;
 	if (standings == NIL)
 		add_settlement(fcinfo, &store->relations, &answer);
@@ -142,7 +145,7 @@ token_answer(FunctionCallInfo fcinfo, Store *store,
 		Figures    *figures = &standing->figures;
 
 		answer.outcome = standing->outcome;
-		answer.line = foreach_current_index(lc) + 1;
+		answer.line = line > 0 ? line : foreach_current_index(lc) + 1;
 		answer.pool = standing->pool.is_room ? NULL : standing->pool.key;
 		answer.of_room = standing->pool.is_room;
 		answer.room_id = standing->pool.room_id;

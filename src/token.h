@@ -24,7 +24,8 @@ extern List *token_run(Store *store, TokenRequest *request,
 					   void (*decide) (Attempt *attempt, Snapshot snapshot,
 									   List *standings));
 extern void token_answer(FunctionCallInfo fcinfo, Store *store,
-						 const TokenRequest *request, List *standings);
+						 const TokenRequest *request, List *standings,
+						 int line);
 extern void token_require_pool(const TokenRequest *request, List *standings);
 extern bool token_has_any(const Standing *standing);
 extern TimestampTz token_live_since(List *standings, TimestampTz clock);

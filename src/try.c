@@ -8,14 +8,21 @@
 #include "postgres.h"
 
 #include "answers.h"
+#include "access/htup_details.h"
+#include "access/xact.h"
 #include "arguments.h"
+#include "batch.h"
 #include "claim.h"
 #include "compat.h"
 #include "rules.h"
+#include "settings.h"
+#include "utils/builtins.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 
 SQL_FUNCTION(hold_try);
 SQL_FUNCTION(hold_try_lines);
+SQL_FUNCTION(hold_try_batch);
 
 /* --- lines of one pool are one want --- */
 
@@ -173,6 +180,131 @@ hold_try_lines(PG_FUNCTION_ARGS)
 
 		add_grant(fcinfo, &store.relations, &answer);
 	}
+	store_close_after_writing(&store);
+	return (Datum) 0;
+}
+
+/* --- many independent requests --- */
+
+/* One request of a batch, checked. */
+typedef struct BatchRequest
+{
+	ClaimRequest claim;
+	Want		want;
+} BatchRequest;
+
+static void
+require_field(const bool *isnull, int column, const char *name)
+{
+	if (isnull[column])
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be null", name)));
+}
+
+static void
+read_fields(HeapTupleHeader header, BatchRequest *request)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(header),
+												   HeapTupleHeaderGetTypMod(header));
+	HeapTupleData tuple = {0};
+	Datum	   *values = palloc(sizeof(Datum) * desc->natts);
+	bool	   *isnull = palloc(sizeof(bool) * desc->natts);
+
+	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
+	tuple.t_data = header;
+	heap_deform_tuple(&tuple, desc, values, isnull);
+	require_field(isnull, 0, "token");
+	require_field(isnull, 1, "pool");
+	request->claim.token = DatumGetTextPP(values[0]);
+	rule_key(request->claim.token, "token");
+	request->want.pool = DatumGetTextPP(values[1]);
+	rule_key(request->want.pool, "pool");
+	request->want.demand.qty = isnull[2] ? UNITS_PER_ONE :
+		rule_units(DatumGetNumeric(values[2]), "qty", QUANTITY_POSITIVE);
+	request->claim.ttl = isnull[3] ? 0 :
+		rule_ttl(DatumGetIntervalP(values[3]), setting_max_ttl);
+	request->want.demand.budgeted = !isnull[4];
+	if (!isnull[4])
+		request->want.demand.budget = rule_units(DatumGetNumeric(values[4]),
+												 "budget", QUANTITY_ANY);
+	request->claim.payload = isnull[5] ? NULL : DatumGetJsonbP(values[5]);
+	request->claim.wants = &request->want;
+	request->claim.count = 1;
+}
+
+/* Reads request number i + 1; a mistake in it says its number. */
+static void
+read_batch_request(const ArrayArgument *array, int i, BatchRequest *request)
+{
+	if (array->isnull[i])
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("requests must not contain nulls"),
+				 errdetail("It is request %d.", i + 1)));
+	PG_TRY();
+	{
+		read_fields(DatumGetHeapTupleHeader(array->values[i]), request);
+	}
+	PG_CATCH();
+	{
+		batch_rethrow(i + 1);
+	}
+	PG_END_TRY();
+}
+
+static void
+answer_request(FunctionCallInfo fcinfo, Store *store, BatchRequest *request,
+			   int number)
+{
+	GrantAnswer answer;
+
+	PG_TRY();
+	{
+		answer = answer_of_claim(linitial(claims_run(store, &request->claim)),
+								 number, request->want.demand.qty);
+		add_grant(fcinfo, &store->relations, &answer);
+	}
+	PG_CATCH();
+	{
+		batch_rethrow(number);
+	}
+	PG_END_TRY();
+	CommandCounterIncrement();
+}
+
+/*
+ * hold_try_batch(requests hold_request[]) returns setof hold_grant
+ *
+ * Many independent requests, judged in request order; one row a request, with
+ * its number as line.  A mistake in one is an error of the whole.
+ *
+ * Errors as hold_try, with the number of the request in the detail.  Locks
+ * the rows of all pools first, in the order of their ids, until the
+ * transaction ends.
+ */
+Datum
+hold_try_batch(PG_FUNCTION_ARGS)
+{
+	ArrayArgument array;
+	BatchRequest *requests;
+	List	   *keys = NIL;
+	Store		store;
+
+	require_argument(fcinfo, 0, "requests");
+	array = argument_array(fcinfo, 0, "requests", MOST_REQUESTS);
+	requests = palloc0(sizeof(BatchRequest) * (array.count + 1));
+	for (int i = 0; i < array.count; i++)
+	{
+		read_batch_request(&array, i, &requests[i]);
+		keys = lappend(keys, requests[i].want.pool);
+	}
+
+	start_rows(fcinfo);
+	store_open_for_writing(&store, fcinfo);
+	batch_lock_named(&store, keys);
+	for (int i = 0; i < array.count; i++)
+		answer_request(fcinfo, &store, &requests[i], i + 1);
 	store_close_after_writing(&store);
 	return (Datum) 0;
 }
