@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * consume.c
- *	  The verb hold_consume.
+ *	  The verbs hold_consume and hold_consume_batch.
  *
  *-------------------------------------------------------------------------
  */
@@ -410,6 +410,8 @@ hold_consume(PG_FUNCTION_ARGS)
 	store_close_after_writing(&store);
 	return (Datum) 0;
 }
+
+/* --- many tokens at once --- */
 
 /* Reads request number i + 1 of a batch. */
 static void
