@@ -11,15 +11,21 @@
  * locked, everything is read anew, the clock too, and judged again.
  *
  * Locks: pools that are missing are made first, in the byte order of their
- * keys; then pools are locked in the order of their ids, then rooms.  All of it is rolled
- * back, with a subtransaction, where the answer is a refusal after all, and
- * where the locks show a pool that was not known before: then it starts again.
+ * keys; then pools are locked in the order of their ids, then rooms.  All of
+ * it is rolled back, with a subtransaction, where the answer is a refusal
+ * after all, and where the locks show a pool that was not known before: then
+ * it starts again.
+ *
+ * A batch goes the same way.  Each of its requests is judged alone, all that
+ * they would write is locked, and then they are judged and written one after
+ * the other.
  *
  *-------------------------------------------------------------------------
  */
 #include "attempt.h"
 
 #include "access/xact.h"
+#include "batch.h"
 #include "miscadmin.h"
 #include "rules.h"
 #include "session.h"
@@ -68,17 +74,33 @@ require_current(Attempt *attempt, List *standings)
 		raise_outdated();
 }
 
-static List *
+static void
 look_and_decide(Attempt *attempt)
 {
 	Snapshot	snapshot = store_look();
-	List	   *standings = attempt->find(attempt, snapshot);
 
-	require_current(attempt, standings);
+	attempt->standings = attempt->find(attempt, snapshot);
+	require_current(attempt, attempt->standings);
 	attempt->clock = session_clock();
-	attempt->decide(attempt, snapshot, standings);
+	attempt->decide(attempt, snapshot, attempt->standings);
 	store_look_away();
-	return standings;
+}
+
+/* The same; in a batch, a mistake says which request it is. */
+static void
+judge(Attempt *attempt)
+{
+	PG_TRY();
+	{
+		look_and_decide(attempt);
+	}
+	PG_CATCH();
+	{
+		if (attempt->number > 0)
+			batch_rethrow(attempt->number);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 }
 
 static List *
@@ -95,6 +117,23 @@ standings_to_write(List *standings)
 			written = lappend(written, standing);
 	}
 	return written;
+}
+
+/* Judges each as if it were alone; returns all that is to be written. */
+static List *
+judge_all(List *attempts)
+{
+	List	   *wanted = NIL;
+	ListCell   *lc;
+
+	foreach(lc, attempts)
+	{
+		Attempt    *attempt = lfirst(lc);
+
+		judge(attempt);
+		wanted = list_concat(wanted, standings_to_write(attempt->standings));
+	}
+	return wanted;
 }
 
 static bool
@@ -119,7 +158,7 @@ compare_keys(const ListCell *a, const ListCell *b)
 
 /* Makes the pools that are missing, in the byte order of their keys. */
 static void
-make_missing(Attempt *attempt, List *standings)
+make_missing(Store *store, List *standings)
 {
 	List	   *ordered = list_copy(standings);
 	ListCell   *lc;
@@ -130,76 +169,53 @@ make_missing(Attempt *attempt, List *standings)
 		Pool	   *pool = &((Standing *) lfirst(lc))->pool;
 
 		if (pool->id == 0)
-			(void) change_make_pool(attempt->store, pool, session_clock());
+			(void) change_make_pool(store, pool, session_clock());
 	}
 	CommandCounterIncrement();
 }
 
-static int
-compare_for_locks(const ListCell *a, const ListCell *b)
-{
-	const Pool *first = &((Standing *) lfirst(a))->pool;
-	const Pool *second = &((Standing *) lfirst(b))->pool;
-
-	if (first->is_room != second->is_room)
-		return first->is_room ? 1 : -1;
-	if (first->is_room)
-		return first->room_id < second->room_id ? -1 :
-			first->room_id > second->room_id;
-	return first->id < second->id ? -1 : first->id > second->id;
-}
-
 /* Locks the pools in the order of their ids, then the rooms. */
 static void
-lock_pools(Attempt *attempt, List *standings)
+lock_pools(Store *store, List *standings)
 {
 	ListCell   *lc;
 
-	list_sort(standings, compare_for_locks);
+	list_sort(standings, standings_compare);
 	foreach(lc, standings)
 	{
-		(void) pools_lock(attempt->store, &((Standing *) lfirst(lc))->pool,
-						  true);
+		(void) pools_lock(store, &((Standing *) lfirst(lc))->pool, true);
 	}
 }
 
 /* Was every pool that is to be written locked before it was read? */
 static bool
-all_locked(List *written, List *locked)
+all_locked(List *written, const PoolSet *locked)
 {
-	PoolSet    *pools = standings_pools(locked);
 	ListCell   *lc;
 
 	foreach(lc, written)
 	{
-		if (!standing_is_among(lfirst(lc), pools))
+		if (!standing_is_among(lfirst(lc), locked))
 			return false;
 	}
 	return true;
 }
 
 /*
- * One start under locks on the pools of "wanted".  Returns false, with
+ * Judges and writes under the locks on these pools.  Returns false, with
  * nothing written, if a pool turned up that is not locked.
  */
 static bool
-start_under_locks(Attempt *attempt, List *wanted, List **standings)
+run_locked(Attempt *attempt, const PoolSet *locked)
 {
 	List	   *written;
 	ListCell   *lc;
 
-	if (any_missing(wanted))
-	{
-		make_missing(attempt, wanted);
-		wanted = standings_to_write(look_and_decide(attempt));
-	}
-	lock_pools(attempt, wanted);
-
 	attempt->locked = true;
-	*standings = look_and_decide(attempt);
+	judge(attempt);
 	attempt->locked = false;
-	written = standings_to_write(*standings);
-	if (!all_locked(written, wanted))
+	written = standings_to_write(attempt->standings);
+	if (!all_locked(written, locked))
 		return false;
 	foreach(lc, written)
 	{
@@ -207,7 +223,51 @@ start_under_locks(Attempt *attempt, List *wanted, List **standings)
 						  true))
 			elog(ERROR, "a pool changed under its lock");
 	}
+	CommandCounterIncrement();
 	return true;
+}
+
+/*
+ * One start under locks on the pools of *wanted.  Returns false, with what
+ * else is wanted, if a pool turned up that is not locked.
+ */
+static bool
+start_under_locks(List *attempts, Store *store, List **wanted)
+{
+	PoolSet    *locked;
+	ListCell   *lc;
+
+	if (any_missing(*wanted))
+	{
+		make_missing(store, *wanted);
+		*wanted = judge_all(attempts);
+	}
+	lock_pools(store, *wanted);
+	locked = standings_pools(*wanted);
+	foreach(lc, attempts)
+	{
+		Attempt    *attempt = lfirst(lc);
+
+		if (!run_locked(attempt, locked))
+		{
+			*wanted = standings_to_write(attempt->standings);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+any_written(List *attempts)
+{
+	ListCell   *lc;
+
+	foreach(lc, attempts)
+	{
+		if (standings_to_write(((Attempt *) lfirst(lc))->standings) != NIL)
+			return true;
+	}
+	return false;
 }
 
 /* Rolls the subtransaction back and lets the error go on. */
@@ -230,7 +290,7 @@ rethrow_from_subtransaction(MemoryContext context, ResourceOwner owner)
  * written: pools that were made vanish and locks are let go.
  */
 static bool
-start_in_subtransaction(Attempt *attempt, List *wanted, List **standings)
+start_in_subtransaction(List *attempts, Store *store, List **wanted)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -240,8 +300,8 @@ start_in_subtransaction(Attempt *attempt, List *wanted, List **standings)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		done = start_under_locks(attempt, wanted, standings);
-		if (done && standings_to_write(*standings) != NIL)
+		done = start_under_locks(attempts, store, wanted);
+		if (done && any_written(attempts))
 			ReleaseCurrentSubTransaction();
 		else
 			RollbackAndReleaseCurrentSubTransaction();
@@ -256,21 +316,42 @@ start_in_subtransaction(Attempt *attempt, List *wanted, List **standings)
 	return done;
 }
 
+/*
+ * Finds the pools of these standings anew: the rows that a start has seen may
+ * be its own, which were rolled back.
+ */
 static List *
-run_under_locks(Attempt *attempt, List *written)
+find_again(Store *store, List *standings)
 {
-	List	   *standings;
+	Snapshot	snapshot = store_look();
+	List	   *found = NIL;
+	ListCell   *lc;
 
-	store_prepare_to_write(attempt->store);
+	foreach(lc, standings)
+	{
+		Pool	   *pool = &((Standing *) lfirst(lc))->pool;
+
+		if (pool->id == 0 || pools_find_id(store, snapshot, pool->id, pool))
+			found = lappend(found, lfirst(lc));
+	}
+	store_look_away();
+	return found;
+}
+
+static void
+run_under_locks(List *attempts, List *wanted)
+{
+	Store	   *store = ((Attempt *) linitial(attempts))->store;
+
+	store_prepare_to_write(store);
 	for (int i = 0; i < MOST_STARTS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (start_in_subtransaction(attempt, written, &standings))
-			return standings;
-		written = standings_to_write(look_and_decide(attempt));
+		if (start_in_subtransaction(attempts, store, &wanted))
+			return;
+		wanted = list_concat(judge_all(attempts), find_again(store, wanted));
 	}
 	raise_outdated();
-	return NIL;
 }
 
 /*
@@ -281,15 +362,28 @@ run_under_locks(Attempt *attempt, List *written)
 List *
 attempt_run(Attempt *attempt)
 {
-	List	   *standings = look_and_decide(attempt);
-	List	   *written = standings_to_write(standings);
+	List	   *written;
 
-	if (written == NIL)
-		return standings;
-	if (list_length(written) == 1 && !attempt->needs_locks &&
-		!any_missing(written) &&
-		change_write(attempt->store, ((Standing *) linitial(written))->change,
-					 false))
-		return standings;
-	return run_under_locks(attempt, written);
+	judge(attempt);
+	written = standings_to_write(attempt->standings);
+	if (written != NIL &&
+		(list_length(written) > 1 || attempt->needs_locks ||
+		 any_missing(written) ||
+		 !change_write(attempt->store,
+					   ((Standing *) linitial(written))->change, false)))
+		run_under_locks(list_make1(attempt), written);
+	return attempt->standings;
+}
+
+/*
+ * Runs many, each judged after those before it have been written, and leaves
+ * the outcomes in their standings.  All or none; errors as attempt_run.
+ */
+void
+attempts_run(List *attempts)
+{
+	List	   *wanted = judge_all(attempts);
+
+	if (wanted != NIL)
+		run_under_locks(attempts, wanted);
 }

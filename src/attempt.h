@@ -18,9 +18,11 @@ typedef struct Attempt
 {
 	Store	   *store;
 	void	   *request;		/* the verb's own */
+	int			number;			/* of the request in a batch, or 0 */
 	bool		locked;			/* are the pools locked by now? */
 	bool		needs_locks;	/* set by decide: only locks can tell */
 	TimestampTz clock;			/* the moment of the decision */
+	List	   *standings;		/* what was decided */
 
 	/* returns the standings that the request is about; may not raise */
 	List	   *(*find) (struct Attempt *attempt, Snapshot snapshot);
@@ -31,5 +33,6 @@ typedef struct Attempt
 } Attempt;
 
 extern List *attempt_run(Attempt *attempt);
+extern void attempts_run(List *attempts);
 
 #endif							/* HOLD_ATTEMPT_H */

@@ -360,19 +360,28 @@ decide_claims(Attempt *attempt, Snapshot snapshot, List *claims)
 }
 
 /*
- * Runs the request and returns its claims, in the order of the wants; what
- * they replaced follows.  Errors: 42704 for an unknown pool without a budget,
- * 22004 for an external pool without one.
+ * Makes an attempt of the request.  Its standings are the claims, in the order
+ * of the wants; what they replaced follows.
+ */
+void
+claims_prepare(Attempt *attempt, Store *store, ClaimRequest *request)
+{
+	attempt->store = store;
+	attempt->request = request;
+	attempt->find = find_claims;
+	attempt->decide = decide_claims;
+}
+
+/*
+ * Runs the request and returns its claims.  Errors: 42704 for an unknown pool
+ * without a budget, 22004 for an external pool without one.
  */
 List *
 claims_run(Store *store, ClaimRequest *request)
 {
 	Attempt		attempt = {0};
 
-	attempt.store = store;
-	attempt.request = request;
-	attempt.find = find_claims;
-	attempt.decide = decide_claims;
+	claims_prepare(&attempt, store, request);
 	return attempt_run(&attempt);
 }
 

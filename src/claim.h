@@ -46,6 +46,8 @@ typedef struct ClaimRequest
 	Jsonb	   *payload;		/* or NULL */
 } ClaimRequest;
 
+extern void claims_prepare(Attempt *attempt, Store *store,
+						   ClaimRequest *request);
 extern List *claims_run(Store *store, ClaimRequest *request);
 extern bool claim_available(const Claim *claim, int64 *available);
 

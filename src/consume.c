@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "answers.h"
 #include "arguments.h"
 #include "batch.h"
@@ -433,24 +432,6 @@ read_batch_consume(const ArrayArgument *tokens, const ArrayArgument *qtys,
 		request->note.ref = DatumGetTextPP(refs->values[i]);
 }
 
-static void
-consume_of_batch(FunctionCallInfo fcinfo, Store *store,
-				 ConsumeRequest *request, int number)
-{
-	PG_TRY();
-	{
-		token_answer(fcinfo, store, &request->token,
-					 token_run(store, &request->token, decide_consume),
-					 number);
-	}
-	PG_CATCH();
-	{
-		batch_rethrow(number);
-	}
-	PG_END_TRY();
-	CommandCounterIncrement();
-}
-
 static ConsumeRequest *
 read_batch(FunctionCallInfo fcinfo, int *count)
 {
@@ -490,24 +471,35 @@ read_batch(FunctionCallInfo fcinfo, int *count)
  * number of the request as line.  A mistake in one is an error of the whole.
  *
  * Errors as hold_consume, with the number of the request in the detail.
- * Locks the rows of all pools and rooms first, in lock order, until the
- * transaction ends.
+ * Locks as hold_consume, for all tokens at once and in one order.
  */
 Datum
 hold_consume_batch(PG_FUNCTION_ARGS)
 {
 	int			count;
 	ConsumeRequest *requests = read_batch(fcinfo, &count);
-	List	   *tokens = NIL;
+	List	   *attempts = NIL;
+	ListCell   *lc;
 	Store		store;
 
-	for (int i = 0; i < count; i++)
-		tokens = lappend(tokens, requests[i].token.token);
 	start_rows(fcinfo);
 	store_open_for_writing(&store, fcinfo);
-	batch_lock_tokens(&store, tokens);
 	for (int i = 0; i < count; i++)
-		consume_of_batch(fcinfo, &store, &requests[i], i + 1);
+	{
+		Attempt    *attempt = palloc0(sizeof(Attempt));
+
+		token_prepare(attempt, &store, &requests[i].token, decide_consume);
+		attempt->number = i + 1;
+		attempts = lappend(attempts, attempt);
+	}
+	attempts_run(attempts);
+	foreach(lc, attempts)
+	{
+		Attempt    *attempt = lfirst(lc);
+
+		token_answer(fcinfo, &store, attempt->request, attempt->standings,
+					 attempt->number);
+	}
 	store_close_after_writing(&store);
 	return (Datum) 0;
 }

@@ -15,8 +15,8 @@
  *				(claims on pools), token.c (all that a token has), ended.c (how
  *				it ended), standing.c (how a token stands in one place),
  *				vacancy.c (what a pool could still give), source.c (capacity
- *				that a function tells), batch.c (many requests in one
- *				lock order), change.c (what one call does to one
+ *				that a function tells), batch.c (what batches
+ *				share), change.c (what one call does to one
  *				pool or room)
  *	tables		pools.c (rooms too), holds.c, stays.c, classes.c, entries.c (the
  *				ledger): one room a table

@@ -207,6 +207,17 @@ pools_is_current(Store *store, Snapshot snapshot, Pool *pool)
 	return row_is_current(&store->pools, &pool->tid, snapshot);
 }
 
+/* The one lock order: pools by their ids, after them rooms by their numbers. */
+int
+pools_compare_for_locks(const Pool *a, const Pool *b)
+{
+	if (a->is_room != b->is_room)
+		return a->is_room ? 1 : -1;
+	if (a->is_room)
+		return a->room_id < b->room_id ? -1 : a->room_id > b->room_id;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
 /*
  * Locks the row and reads it anew.  Without wait, returns false if somebody
  * else has it locked.

@@ -170,17 +170,12 @@ next_pool(const TokenFacts *facts, int64 pool_id)
 	return next == PG_INT64_MAX ? 0 : next;
 }
 
-static int
-compare_standings(const ListCell *a, const ListCell *b)
+/* For sorting into the order of locks. */
+int
+standings_compare(const ListCell *a, const ListCell *b)
 {
-	const Pool *first = &((Standing *) lfirst(a))->pool;
-	const Pool *second = &((Standing *) lfirst(b))->pool;
-
-	if (first->is_room != second->is_room)
-		return first->is_room ? 1 : -1;
-	if (first->is_room)
-		return first->room_id < second->room_id ? -1 : 1;
-	return first->id < second->id ? -1 : 1;
+	return pools_compare_for_locks(&((Standing *) lfirst(a))->pool,
+								   &((Standing *) lfirst(b))->pool);
 }
 
 /*
@@ -203,7 +198,7 @@ standings_of_token(Store *store, Snapshot snapshot, const text *token)
 		standing_fill(standing, facts);
 		standings = lappend(standings, standing);
 	}
-	list_sort(standings, compare_standings);
+	list_sort(standings, standings_compare);
 	return standings;
 }
 

@@ -57,6 +57,7 @@ typedef struct PoolSet
 	int64	   *ids;
 } PoolSet;
 
+extern int	standings_compare(const ListCell *a, const ListCell *b);
 extern PoolSet *standings_pools(List *standings);
 extern bool standing_is_among(const Standing *standing,
 							  const PoolSet *pools);

@@ -52,9 +52,22 @@ find_token(Attempt *attempt, Snapshot snapshot)
 }
 
 /*
- * Runs a verb on the token and returns how it stands in each of its pools, in
- * the order of their ids; in the named pool alone, if one is named.
+ * Makes an attempt of a verb on the token.  Its standings tell how the token
+ * stands in each of its pools, in the order of their ids; in the named pool
+ * alone, if one is named.
  */
+void
+token_prepare(Attempt *attempt, Store *store, TokenRequest *request,
+			  void (*decide) (Attempt *attempt, Snapshot snapshot,
+							  List *standings))
+{
+	attempt->store = store;
+	attempt->request = request;
+	attempt->find = find_token;
+	attempt->decide = decide;
+}
+
+/* Runs a verb on the token and returns those standings. */
 List *
 token_run(Store *store, TokenRequest *request,
 		  void (*decide) (Attempt *attempt, Snapshot snapshot,
@@ -62,10 +75,7 @@ token_run(Store *store, TokenRequest *request,
 {
 	Attempt		attempt = {0};
 
-	attempt.store = store;
-	attempt.request = request;
-	attempt.find = find_token;
-	attempt.decide = decide;
+	token_prepare(&attempt, store, request, decide);
 	return attempt_run(&attempt);
 }
 

@@ -20,6 +20,10 @@ typedef struct TokenRequest
 	text	   *pool;			/* NULL: all of them */
 } TokenRequest;
 
+extern void token_prepare(Attempt *attempt, Store *store,
+						  TokenRequest *request,
+						  void (*decide) (Attempt *attempt, Snapshot snapshot,
+										  List *standings));
 extern List *token_run(Store *store, TokenRequest *request,
 					   void (*decide) (Attempt *attempt, Snapshot snapshot,
 									   List *standings));

@@ -9,7 +9,6 @@
 
 #include "answers.h"
 #include "access/htup_details.h"
-#include "access/xact.h"
 #include "arguments.h"
 #include "batch.h"
 #include "claim.h"
@@ -253,24 +252,19 @@ read_batch_request(const ArrayArgument *array, int i, BatchRequest *request)
 	PG_END_TRY();
 }
 
-static void
-answer_request(FunctionCallInfo fcinfo, Store *store, BatchRequest *request,
-			   int number)
+static BatchRequest *
+read_batch(FunctionCallInfo fcinfo, int *count)
 {
-	GrantAnswer answer;
+	ArrayArgument array;
+	BatchRequest *requests;
 
-	PG_TRY();
-	{
-		answer = answer_of_claim(linitial(claims_run(store, &request->claim)),
-								 number, request->want.demand.qty);
-		add_grant(fcinfo, &store->relations, &answer);
-	}
-	PG_CATCH();
-	{
-		batch_rethrow(number);
-	}
-	PG_END_TRY();
-	CommandCounterIncrement();
+	require_argument(fcinfo, 0, "requests");
+	array = argument_array(fcinfo, 0, "requests", MOST_REQUESTS);
+	requests = palloc0(sizeof(BatchRequest) * (array.count + 1));
+	for (int i = 0; i < array.count; i++)
+		read_batch_request(&array, i, &requests[i]);
+	*count = array.count;
+	return requests;
 }
 
 /*
@@ -279,32 +273,38 @@ answer_request(FunctionCallInfo fcinfo, Store *store, BatchRequest *request,
  * Many independent requests, judged in request order; one row a request, with
  * its number as line.  A mistake in one is an error of the whole.
  *
- * Errors as hold_try, with the number of the request in the detail.  Locks
- * the rows of all pools first, in the order of their ids, until the
- * transaction ends.
+ * Errors as hold_try, with the number of the request in the detail.  Locks as
+ * hold_try, for all requests at once and in one order.
  */
 Datum
 hold_try_batch(PG_FUNCTION_ARGS)
 {
-	ArrayArgument array;
-	BatchRequest *requests;
-	List	   *keys = NIL;
+	int			count;
+	BatchRequest *requests = read_batch(fcinfo, &count);
+	List	   *attempts = NIL;
+	ListCell   *lc;
 	Store		store;
-
-	require_argument(fcinfo, 0, "requests");
-	array = argument_array(fcinfo, 0, "requests", MOST_REQUESTS);
-	requests = palloc0(sizeof(BatchRequest) * (array.count + 1));
-	for (int i = 0; i < array.count; i++)
-	{
-		read_batch_request(&array, i, &requests[i]);
-		keys = lappend(keys, requests[i].want.pool);
-	}
 
 	start_rows(fcinfo);
 	store_open_for_writing(&store, fcinfo);
-	batch_lock_named(&store, keys);
-	for (int i = 0; i < array.count; i++)
-		answer_request(fcinfo, &store, &requests[i], i + 1);
+	for (int i = 0; i < count; i++)
+	{
+		Attempt    *attempt = palloc0(sizeof(Attempt));
+
+		claims_prepare(attempt, &store, &requests[i].claim);
+		attempt->number = i + 1;
+		attempts = lappend(attempts, attempt);
+	}
+	attempts_run(attempts);
+	foreach(lc, attempts)
+	{
+		Attempt    *attempt = lfirst(lc);
+		GrantAnswer answer = answer_of_claim(linitial(attempt->standings),
+											 attempt->number,
+											 requests[attempt->number - 1].want.demand.qty);
+
+		add_grant(fcinfo, &store.relations, &answer);
+	}
 	store_close_after_writing(&store);
 	return (Datum) 0;
 }

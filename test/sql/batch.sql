@@ -47,4 +47,50 @@ SELECT * FROM hold_consume_batch('{a,b}', refs => '{x}');
 SELECT * FROM hold_try_batch(array_fill(ROW('a', 'p', 1, NULL, NULL, NULL)::hold_request, '{10001}'));
 \echo :LAST_ERROR_SQLSTATE
 
+-- a number that is none, and a key that is none
+SELECT * FROM hold_try_batch(ARRAY[ROW('a', 'p', 'NaN', NULL, NULL, NULL)::hold_request]);
+SELECT * FROM hold_try_batch(ARRAY[ROW('', 'p', 1, NULL, NULL, NULL)::hold_request]);
+SELECT * FROM hold_try_batch(ARRAY[ROW('a', NULL, 1, NULL, NULL, NULL)::hold_request]);
+SELECT * FROM hold_consume_batch('{a}', '{NaN}');
+
+-- a request that gives units back makes room for the next one, in request order
+SELECT hold_pool_set('r', 2) IS NOT NULL AS made;
+SELECT outcome FROM hold_try('ann', 'r', 2);
+SELECT line, outcome, available FROM hold_try_batch(ARRAY[
+	ROW('bob', 'r', 1, NULL, NULL, NULL)::hold_request,
+	ROW('ann', 'r', 1, NULL, NULL, NULL)::hold_request,
+	ROW('bob', 'r', 1, NULL, NULL, NULL)::hold_request,
+	ROW('cid', 'r', 1, NULL, NULL, NULL)::hold_request]);
+
+-- a batch of refusals writes and locks nothing
+BEGIN;
+SELECT line, outcome FROM hold_try_batch(ARRAY[
+	ROW('bob', 'q', 1, NULL, NULL, NULL)::hold_request,
+	ROW('dan', 'r', 1, NULL, NULL, NULL)::hold_request]);
+SELECT line, outcome FROM hold_consume_batch('{nobody}');
+SELECT pg_current_xact_id_if_assigned() IS NULL AS wrote_nothing;
+COMMIT;
+
+-- pools that a budget makes: by who is granted something, and by nobody else
+SELECT line, outcome, pool FROM hold_try_batch(ARRAY[
+	ROW('ann', 'z', 1, NULL, 1, NULL)::hold_request,
+	ROW('ann', 'y', 2, NULL, 1, NULL)::hold_request,
+	ROW('bob', 'z', 1, NULL, 1, NULL)::hold_request,
+	ROW('bob', 'x', 1, NULL, 1, NULL)::hold_request]);
+SELECT pool FROM hold_pool_status WHERE pool IN ('x', 'y', 'z') ORDER BY pool;
+
+-- one snapshot, and a savepoint that rolls back
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT line, outcome, qty FROM hold_consume_batch('{bob,bob}');
+SAVEPOINT here;
+SELECT line, outcome, pool FROM hold_try_batch(ARRAY[
+	ROW('eve', 'r', 1, NULL, NULL, NULL)::hold_request,
+	ROW('eve', 'w', 1, NULL, 1, NULL)::hold_request,
+	ROW('eve', 'w', 1, NULL, 1, NULL)::hold_request]);
+SELECT line, outcome, pool FROM hold_consume_batch('{ann,cid}');
+ROLLBACK TO here;
+SELECT line, outcome, pool FROM hold_consume_batch('{ann,eve}');
+COMMIT;
+SELECT pool, consumed, held FROM hold_pool_status ORDER BY pool;
+
 SELECT * FROM hold_verify();

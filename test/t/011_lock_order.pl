@@ -39,6 +39,11 @@ my $new = qq(ARRAY(SELECT hold_line('new' || $fresh || '.' || n, 1, 1000)
 	FROM generate_series(1, 6) n ORDER BY random() LIMIT 4));
 my $of_class = qq(ARRAY(SELECT hold_line('class:' || $fresh || '.' || n)
 	FROM generate_series(1, 6) n ORDER BY random() LIMIT 4));
+my $batch = q(ARRAY(SELECT row('t' || n, 'p' || n, 1, '50 ms', NULL, NULL)::hold_request
+	FROM generate_series(1, 16) n ORDER BY random() LIMIT 6));
+my $new_batch = qq(ARRAY(SELECT row('t' || n, 'new' || $fresh || '.' || n, 1, '50 ms', 1000, NULL)::hold_request
+	FROM generate_series(1, 6) n ORDER BY random() LIMIT 4));
+my $tokens = q(ARRAY(SELECT 't' || n FROM generate_series(1, 30) n ORDER BY random() LIMIT 4));
 my $rooms = q(ARRAY(SELECT n FROM generate_series(1, 8) n ORDER BY random() LIMIT 3));
 my $stay = q(daterange('2031-05-01'::date + :night, '2031-05-03'::date + :night));
 my $confirmed = q(SELECT stay_id FROM room_stays WHERE reservation_id IS NOT NULL
@@ -64,6 +69,11 @@ SELECT outcome FROM hold_try_lines('t' || :token, $new, '50 ms', random() < 0.5)
 		'class@2' => qq(
 \\set token random(1, 30)
 SELECT outcome FROM hold_try_lines('t' || :token, $of_class || $some, '50 ms');
+),
+		'batch@3' => qq(SELECT outcome FROM hold_try_batch($batch);),
+		'new_batch@2' => qq(SELECT outcome FROM hold_try_batch($new_batch || $batch);),
+		'consume_batch@2' => qq(
+SELECT outcome FROM hold_consume_batch($tokens, refs => '{a,b,c,d}');
 ),
 		'renew@2' => q(
 \set token random(1, 30)

@@ -33,7 +33,10 @@ my %calls = (
 	'hold_try_lines for new pools' => "hold_try_lines('waiter', $new_lines)",
 	'hold_try_lines with replace' =>
 	  "hold_try_lines('old', ARRAY[hold_line('p1', 2)], replace => true)",
+	'hold_try_batch' => q(hold_try_batch(ARRAY(SELECT
+		row('waiter', 'p' || n, 1, NULL, NULL, NULL)::hold_request FROM generate_series(490, 500) n))),
 	'hold_consume' => q(hold_consume('old')),
+	'hold_consume_batch' => q(hold_consume_batch('{nobody,old}')),
 	'hold_release' => q(hold_release('old')),
 	'hold_renew' => q(hold_renew('old')),);
 
@@ -62,7 +65,7 @@ foreach my $name (sort keys %calls)
 {
 	foreach my $how (qw(cancel terminate))
 	{
-		my $session = start_psql($node, "\\set VERBOSITY sqlstate\n"
+		my $session = start_psql($node, "\\set VERBOSITY verbose\n"
 			  . "SET application_name = 'waiter';\nSELECT * FROM $calls{$name};\n");
 		$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity
 			WHERE application_name = 'waiter' AND wait_event_type = 'Lock'))
@@ -75,6 +78,7 @@ foreach my $name (sort keys %calls)
 		cmp_ok(time - $since, '<', 5, "$name, $how: it stops at once");
 		like($error, $how eq 'cancel' ? qr/ERROR:  57014/ : qr/FATAL:  57P01/,
 			"$name, $how: it says why");
+		unlike($error, qr/DETAIL/, "$name, $how: and nothing of ours");
 		nothing_left("$name, $how");
 	}
 }
