@@ -32,7 +32,7 @@ SELECT workload, commit, clients, r.variant,
 \echo '| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |'
 SELECT format('| %s | %s | %s | %s | %s | %s - %s | %s | %s | %s | %s | %s | %s | %s |',
 			  workload, commit, clients, variant, round(tps), round(slowest), round(fastest),
-			  to_char(ratio, 'FM990.00'), to_char(lowest, 'FM990.00 - ') || to_char(highest, 'FM990.00'),
+			  to_char(ratio, 'FM99990.00'), to_char(lowest, 'FM99990.00 - ') || to_char(highest, 'FM99990.00'),
 			  to_char(cpu, 'FM9990.0'), round(wal), to_char(rows, 'FM990.00'), to_char(ledger_rows, 'FM990.00'), deadlocks)
   FROM cells
  ORDER BY workload, commit, clients, variant <> 'hold_ledger', variant;
@@ -60,7 +60,7 @@ WITH targets (what, workload, commit, clients, variant, at_least, wal_at_most, d
 	('stays, 10,000 past stays / 10', 'W13', 'off', 1, 'hold_ledger-10', 0.9, NULL, NULL))
 SELECT format('| %s (%s, commit %s, %s clients) | %s | %s |', what, workload, commit, clients,
 			  coalesce('>= ' || at_least, wal_at_most::text, deadlocks_at_most::text),
-			  CASE WHEN at_least IS NOT NULL THEN to_char(ratio, 'FM990.00')
+			  CASE WHEN at_least IS NOT NULL THEN to_char(ratio, 'FM99990.00')
 				   WHEN wal_at_most IS NOT NULL THEN round(wal)::text
 				   ELSE deadlocks::text END)
   FROM targets JOIN cells USING (workload, commit, clients, variant)

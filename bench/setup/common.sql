@@ -8,6 +8,11 @@ INSERT INTO bench.pools VALUES ('2000000000001', 1000000000);
 -- this one gets full: 1000 holds of 1
 INSERT INTO bench.pools VALUES ('3000000000001', 1000);
 
+-- by which the nights move on for all clients alike
+CREATE SEQUENCE bench.calls;
+GRANT USAGE ON SCHEMA bench TO bench_app;
+GRANT USAGE ON SEQUENCE bench.calls TO bench_app;
+
 -- What the server has written so far, and what of it are rows of one schema.
 CREATE FUNCTION bench.written(schema name, OUT wal numeric, OUT rows numeric, OUT ledger_rows numeric)
 LANGUAGE sql AS $$
