@@ -18,7 +18,7 @@
  *
  * A batch goes the same way.  Each of its requests is judged alone, all that
  * they would write is locked, and then they are judged and written one after
- * the other.
+ * the other.  The counters of a pool are written once, at the end.
  *
  *-------------------------------------------------------------------------
  */
@@ -211,6 +211,8 @@ run_locked(Attempt *attempt, const PoolSet *locked)
 	List	   *written;
 	ListCell   *lc;
 
+	if (attempt->needs_locks)	/* a function will look at the tables */
+		pools_flush(attempt->store);
 	attempt->locked = true;
 	judge(attempt);
 	attempt->locked = false;
@@ -227,23 +229,12 @@ run_locked(Attempt *attempt, const PoolSet *locked)
 	return true;
 }
 
-/*
- * One start under locks on the pools of *wanted.  Returns false, with what
- * else is wanted, if a pool turned up that is not locked.
- */
+/* Runs them in turn; false, with what else is wanted, as run_locked. */
 static bool
-start_under_locks(List *attempts, Store *store, List **wanted)
+run_all_locked(List *attempts, const PoolSet *locked, List **wanted)
 {
-	PoolSet    *locked;
 	ListCell   *lc;
 
-	if (any_missing(*wanted))
-	{
-		make_missing(store, *wanted);
-		*wanted = judge_all(attempts);
-	}
-	lock_pools(store, *wanted);
-	locked = standings_pools(*wanted);
 	foreach(lc, attempts)
 	{
 		Attempt    *attempt = lfirst(lc);
@@ -255,6 +246,33 @@ start_under_locks(List *attempts, Store *store, List **wanted)
 		}
 	}
 	return true;
+}
+
+/*
+ * One start under locks on the pools of *wanted.  Returns false, with what
+ * else is wanted, if a pool turned up that is not locked.
+ */
+static bool
+start_under_locks(List *attempts, Store *store, List **wanted)
+{
+	PoolSet    *locked;
+	bool		done;
+
+	if (any_missing(*wanted))
+	{
+		make_missing(store, *wanted);
+		*wanted = judge_all(attempts);
+	}
+	lock_pools(store, *wanted);
+	locked = standings_pools(*wanted);
+	if (list_length(attempts) == 1)
+		return run_all_locked(attempts, locked, wanted);
+	pools_defer(store);
+	done = run_all_locked(attempts, locked, wanted);
+	if (done)
+		pools_flush(store);
+	pools_stop_deferring(store);
+	return done;
 }
 
 static bool

@@ -15,11 +15,13 @@
  */
 #include "pools.h"
 
+#include "access/xact.h"
 #include "catalog/pg_collation.h"
 #include "commands/sequence.h"
 #include "rules.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/hsearch.h"
 #include "utils/timestamp.h"
 
 /* where the row of a room stands beside a pool of the same name */
@@ -142,6 +144,101 @@ fill_pool(TupleTableSlot *row, const Pool *pool)
 	row->tts_isnull[POOL_ROOM_ID] = !pool->is_room;
 }
 
+/* --- counters that are written later --- */
+
+/* The newest figures of a pool, of which the table may have older ones. */
+typedef struct Pending
+{
+	int64		pool_id;		/* must be first: it is the key */
+	Pool		pool;			/* with the version that the table has */
+	bool		unwritten;
+}			Pending;
+
+/*
+ * From here on, pools_update() only takes note, until pools_flush(): of a pool
+ * that is written many times in one call the table gets one version.  All of
+ * the pools that are written must be locked.
+ */
+void
+pools_defer(Store *store)
+{
+	HASHCTL		control = {0};
+
+	control.keysize = sizeof(int64);
+	control.entrysize = sizeof(Pending);
+	control.hcxt = CurrentMemoryContext;
+	store->pending = hash_create("hold_ledger pools to be written", 64, &control,
+								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+static void
+note_pending(Store *store, const Pool *pool)
+{
+	bool		known;
+	Pending    *pending = hash_search(store->pending, &pool->id, HASH_ENTER,
+									  &known);
+	ItemPointerData tid = known ? pending->pool.tid : pool->tid;
+
+	pending->pool = *pool;
+	pending->pool.tid = tid;
+	pending->unwritten = true;
+}
+
+/* Puts the newest figures over those that were read. */
+static void
+overlay_pending(Store *store, Pool *pool)
+{
+	Pending    *pending;
+
+	if (store->pending == NULL)
+		return;
+	pending = hash_search(store->pending, &pool->id, HASH_FIND, NULL);
+	if (pending != NULL)
+		*pool = pending->pool;
+}
+
+static bool
+update_row(Store *store, const Pool *pool, bool wait)
+{
+	ItemPointerData tid = pool->tid;
+
+	fill_pool(row_start(&store->pools, POOL_COLUMNS), pool);
+	return row_update(&store->pools, &tid, wait);
+}
+
+/* Writes what has been noted; what comes after is noted again. */
+void
+pools_flush(Store *store)
+{
+	HASH_SEQ_STATUS walk;
+	Pending    *pending;
+
+	if (store->pending == NULL)
+		return;
+	hash_seq_init(&walk, store->pending);
+	while ((pending = hash_seq_search(&walk)) != NULL)
+	{
+		if (!pending->unwritten)
+			continue;
+		if (!update_row(store, &pending->pool, true))
+			elog(ERROR, "a pool changed under its lock");
+		pending->pool.tid = store->pools.out->tts_tid;
+		pending->unwritten = false;
+	}
+	CommandCounterIncrement();
+}
+
+/* Forgets what has been noted: it is written, or rolled back. */
+void
+pools_stop_deferring(Store *store)
+{
+	if (store->pending != NULL)
+		hash_destroy(store->pending);
+	store->pending = NULL;
+}
+
+/* --- finding --- */
+
 static bool
 find_one(Store *store, Oid index, Snapshot snapshot, ScanKey keys, int nkeys,
 		 Pool *pool)
@@ -154,6 +251,8 @@ find_one(Store *store, Oid index, Snapshot snapshot, ScanKey keys, int nkeys,
 	if (found)
 		read_pool(store->pools.row, pool);
 	probe_end(&probe);
+	if (found)
+		overlay_pending(store, pool);
 	return found;
 }
 
@@ -207,6 +306,8 @@ pools_is_current(Store *store, Snapshot snapshot, Pool *pool)
 	return row_is_current(&store->pools, &pool->tid, snapshot);
 }
 
+/* --- locking and writing --- */
+
 /* The one lock order: pools by their ids, after them rooms by their numbers. */
 int
 pools_compare_for_locks(const Pool *a, const Pool *b)
@@ -252,8 +353,8 @@ pools_insert(Store *store, Pool *pool)
 bool
 pools_update(Store *store, const Pool *pool, bool wait)
 {
-	ItemPointerData tid = pool->tid;
-
-	fill_pool(row_start(&store->pools, POOL_COLUMNS), pool);
-	return row_update(&store->pools, &tid, wait);
+	if (store->pending == NULL)
+		return update_row(store, pool, wait);
+	note_pending(store, pool);
+	return true;
 }

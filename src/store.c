@@ -47,6 +47,7 @@ open_tables(Store *store, FunctionCallInfo fcinfo, LOCKMODE lockmode,
 {
 	require_open_house();
 	store->has_stays = false;
+	store->pending = NULL;
 	for (;;)
 	{
 		store->relations = relations_of_function(fcinfo);

@@ -22,6 +22,7 @@ typedef struct Store
 	Table		ledger;
 	Table		stays;			/* if has_stays */
 	bool		has_stays;
+	struct HTAB *pending;		/* counters to be written later, or NULL */
 	LOCKMODE	lockmode;
 	text	   *tenant;
 } Store;

@@ -94,3 +94,37 @@ COMMIT;
 SELECT pool, consumed, held FROM hold_pool_status ORDER BY pool;
 
 SELECT * FROM hold_verify();
+
+--
+-- The counters of a pool are written once, whatever is asked of it
+--
+
+SELECT hold_pool_set('often', 3) IS NOT NULL AND hold_pool_set('seldom', 3) IS NOT NULL AS made;
+BEGIN;
+SELECT n_tup_upd FROM pg_stat_xact_user_tables WHERE relname = 'hold_pools' \gset before_
+SELECT line, outcome, available FROM hold_try_batch(ARRAY[
+	ROW('o1', 'often', 1, NULL, NULL, NULL), ROW('o2', 'often', 1, NULL, NULL, NULL),
+	ROW('s1', 'seldom', 1, NULL, NULL, NULL), ROW('o1', 'often', 2, NULL, NULL, NULL),
+	ROW('o3', 'often', 1, NULL, NULL, NULL)]::hold_request[]);
+SELECT n_tup_upd - :before_n_tup_upd AS written FROM pg_stat_xact_user_tables WHERE relname = 'hold_pools';
+SELECT line, outcome, held FROM hold_consume_batch('{o1,o2,o1}', '{1,NULL,NULL}', '{r,NULL,NULL}');
+SELECT n_tup_upd - :before_n_tup_upd AS written FROM pg_stat_xact_user_tables WHERE relname = 'hold_pools';
+COMMIT;
+SELECT pool, seq, event, qty, held, consumed FROM hold_entries WHERE pool IN ('often', 'seldom') ORDER BY pool, seq;
+
+-- a function that tells a capacity sees what the requests before it wrote, and
+-- its own errors pass as they are
+CREATE FUNCTION regress_by_holds(pool text) RETURNS numeric STABLE
+LANGUAGE plpgsql AS $$
+BEGIN
+	IF pool = 'told:broken' THEN
+		RAISE EXCEPTION 'out of order';
+	END IF;
+	RETURN 2 * (SELECT coalesce(sum(held), 0) FROM public.hold_pool_status s WHERE s.pool = $1) + 1;
+END $$;
+SELECT hold_class_set('told', capacity_from => 'regress_by_holds(text)');
+SELECT line, outcome, available FROM hold_try_batch(ARRAY[
+	ROW('t1', 'told:1', 1, NULL, NULL, NULL), ROW('t2', 'told:1', 2, NULL, NULL, NULL),
+	ROW('t3', 'told:1', 4, NULL, NULL, NULL), ROW('t4', 'told:1', 1, NULL, NULL, NULL)]::hold_request[]);
+SELECT FROM hold_try_batch(ARRAY[ROW('t1', 'told:broken', 1, NULL, NULL, NULL)]::hold_request[]);
+SELECT * FROM hold_verify();
