@@ -142,6 +142,9 @@ CREATE TABLE @extschema@.hold_pools (
 	generation integer NOT NULL,
 	stripe smallint NOT NULL,
 	stripes smallint NOT NULL,
+	homes smallint NOT NULL,
+	rows smallint NOT NULL,
+	waits smallint NOT NULL,
 	closed boolean NOT NULL,
 	retired boolean NOT NULL,
 	capacity bigint,
@@ -169,8 +172,11 @@ COMMENT ON COLUMN @extschema@.hold_pools.lease_end IS 'no new holds from then on
 COMMENT ON COLUMN @extschema@.hold_pools.first_seq IS 'number of the oldest ledger entry that is kept';
 COMMENT ON COLUMN @extschema@.hold_pools.class_id IS 'the class that it was made by, or 0';
 COMMENT ON COLUMN @extschema@.hold_pools.generation IS 'grows with each successor lease';
-COMMENT ON COLUMN @extschema@.hold_pools.stripe IS '0 is the pool itself, -1 a room';
-COMMENT ON COLUMN @extschema@.hold_pools.stripes IS 'how many counter rows the pool has';
+COMMENT ON COLUMN @extschema@.hold_pools.stripe IS 'which counter row: 0 is the pool''s own, -1 a room''s';
+COMMENT ON COLUMN @extschema@.hold_pools.stripes IS 'how many counter rows were asked for; 0: adaptive';
+COMMENT ON COLUMN @extschema@.hold_pools.homes IS 'over how many of them new holds are spread';
+COMMENT ON COLUMN @extschema@.hold_pools.rows IS 'how many there are; those that are not used any more drain';
+COMMENT ON COLUMN @extschema@.hold_pools.waits IS 'how often a claim waited for the row of an adaptive pool';
 COMMENT ON COLUMN @extschema@.hold_pools.closed IS 'refuses new holds and renewals';
 COMMENT ON COLUMN @extschema@.hold_pools.retired IS 'dropped: no verb knows it';
 COMMENT ON COLUMN @extschema@.hold_pools.capacity IS 'NULL: the capacity lives elsewhere';
@@ -644,38 +650,52 @@ COMMENT ON FUNCTION @extschema@.hold_require_consumed() IS
 CREATE VIEW @extschema@.hold_pool_status WITH (security_barrier) AS
 SELECT p.pool,
 	p.pool_id,
-	@extschema@.hold_units(p.capacity) AS capacity,
-	@extschema@.hold_units(p.consumed) AS consumed,
-	@extschema@.hold_units(p.held OPERATOR(pg_catalog.-) e.expired) AS held,
-	@extschema@.hold_units(e.expired) AS expired,
+	@extschema@.hold_units(s.capacity) AS capacity,
+	@extschema@.hold_units(s.consumed) AS consumed,
+	@extschema@.hold_units(s.held) AS held,
+	@extschema@.hold_units(s.expired) AS expired,
 	@extschema@.hold_units(CASE
-		WHEN p.capacity IS NULL THEN NULL
+		WHEN s.capacity IS NULL THEN NULL
 		WHEN p.closed OR p.lease_end OPERATOR(pg_catalog.<=) c.clock THEN 0
-		ELSE GREATEST(0, p.capacity::numeric OPERATOR(pg_catalog.-) p.consumed
-			OPERATOR(pg_catalog.-) p.held OPERATOR(pg_catalog.+) e.expired)::bigint
+		ELSE GREATEST(0, s.capacity::numeric OPERATOR(pg_catalog.-) s.consumed
+			OPERATOR(pg_catalog.-) s.held)::bigint
 	END) AS available,
-	p.holds OPERATOR(pg_catalog.-) e.holds AS holds,
-	(
-		SELECT h.expires_at
-		FROM @extschema@.holds h
-		WHERE h.pool_id OPERATOR(pg_catalog.=) p.pool_id
-			AND h.expires_at OPERATOR(pg_catalog.>) c.clock
-		ORDER BY h.expires_at LIMIT 1
-	) AS next_expiry,
+	s.holds,
+	s.next_expiry,
 	NULLIF(p.lease_end, 'infinity') AS expires_at,
 	p.closed,
 	p.generation,
 	p.stripes::integer AS stripes
 FROM @extschema@.hold_pools p
 	CROSS JOIN LATERAL (SELECT @extschema@.hold_clock() AS clock) c
+	-- the sums over the pool's counter rows
 	CROSS JOIN LATERAL (
-		SELECT pg_catalog.count(*) AS holds,
-			COALESCE(pg_catalog.sum(h.qty) FILTER (
-				WHERE h.generation OPERATOR(pg_catalog.=) p.generation), 0)::bigint AS expired
-		FROM @extschema@.holds h
-		WHERE h.pool_id OPERATOR(pg_catalog.=) p.pool_id
-			AND h.expires_at OPERATOR(pg_catalog.<=) c.clock
-	) e
+		SELECT pg_catalog.sum(r.capacity)::bigint AS capacity,
+			pg_catalog.sum(r.consumed)::bigint AS consumed,
+			pg_catalog.sum(r.held OPERATOR(pg_catalog.-) e.expired)::bigint AS held,
+			pg_catalog.sum(e.expired)::bigint AS expired,
+			pg_catalog.sum(r.holds OPERATOR(pg_catalog.-) e.holds)::bigint AS holds,
+			pg_catalog.min(n.expires_at) AS next_expiry
+		FROM @extschema@.hold_pools r
+			CROSS JOIN LATERAL (
+				SELECT pg_catalog.count(*) AS holds,
+					COALESCE(pg_catalog.sum(h.qty) FILTER (
+						WHERE h.generation OPERATOR(pg_catalog.=) r.generation), 0)::bigint AS expired
+				FROM @extschema@.holds h
+				WHERE h.pool_id OPERATOR(pg_catalog.=) r.pool_id
+					AND h.expires_at OPERATOR(pg_catalog.<=) c.clock
+			) e
+			LEFT JOIN LATERAL (
+				SELECT h.expires_at
+				FROM @extschema@.holds h
+				WHERE h.pool_id OPERATOR(pg_catalog.=) r.pool_id
+					AND h.expires_at OPERATOR(pg_catalog.>) c.clock
+				ORDER BY h.expires_at LIMIT 1
+			) n ON true
+		WHERE r.tenant OPERATOR(pg_catalog.=) p.tenant
+			AND r.pool OPERATOR(pg_catalog.=) p.pool
+			AND r.stripe OPERATOR(pg_catalog.>=) 0
+	) s
 WHERE p.tenant OPERATOR(pg_catalog.=) (SELECT @extschema@.hold_tenant() COLLATE "C")
 	AND p.stripe OPERATOR(pg_catalog.=) 0
 	AND NOT p.retired;
@@ -693,7 +713,7 @@ COMMENT ON COLUMN @extschema@.hold_pool_status.next_expiry IS 'when the first of
 COMMENT ON COLUMN @extschema@.hold_pool_status.expires_at IS 'end of the lease: no new holds from then on';
 COMMENT ON COLUMN @extschema@.hold_pool_status.closed IS 'refuses new holds and renewals';
 COMMENT ON COLUMN @extschema@.hold_pool_status.generation IS 'grows with each successor lease';
-COMMENT ON COLUMN @extschema@.hold_pool_status.stripes IS 'how many counter rows it has';
+COMMENT ON COLUMN @extschema@.hold_pool_status.stripes IS 'over how many counter rows it was set to be spread; 0: as many as it needs';
 
 -- Operators see tokens, refs and payloads; monitors see that they are there.
 CREATE VIEW @extschema@.live_holds WITH (security_barrier) AS
@@ -990,8 +1010,17 @@ WITH entry AS (
 			ORDER BY e.pool_id, e.seq DESC) e ON e.pool_id = p.pool_id
 	WHERE p.lease_end <> e.expires_at
 	UNION ALL
-	SELECT 'a token has several holds in a pool', h.pool_id, '1', count(*)::text
-	FROM @extschema@.holds h GROUP BY h.pool_id, h.token HAVING count(*) > 1
+	SELECT 'a token has several holds in a pool', min(h.pool_id), '1', count(*)::text
+	FROM @extschema@.holds h JOIN @extschema@.hold_pools p ON p.pool_id = h.pool_id
+	GROUP BY p.tenant, p.pool, h.token HAVING count(*) > 1
+	UNION ALL
+	SELECT 'the counter rows of a pool disagree', min(p.pool_id),
+		max(p.rows)::text, count(*)::text
+	FROM @extschema@.hold_pools p WHERE p.stripe >= 0
+	GROUP BY p.tenant, p.pool
+	HAVING count(*) <> max(p.rows) OR count(DISTINCT (p.lease_end, p.generation,
+		p.class_id, p.stripes, p.homes, p.rows, p.closed, p.retired,
+		p.capacity IS NULL)) > 1
 	UNION ALL
 	SELECT 'a hold expires before the pool''s next expiry', p.pool_id,
 		min(h.expires_at)::text, p.next_expiry::text

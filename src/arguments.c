@@ -107,7 +107,7 @@ argument_batch(FunctionCallInfo fcinfo, int number, const char *name)
 	return batch;
 }
 
-/* Only one counter row a pool so far: 0, 1 and NULL all mean that. */
+/* How many counter rows a pool is to have; 1 for NULL. */
 int16
 argument_stripes(FunctionCallInfo fcinfo, int number)
 {
@@ -119,11 +119,7 @@ argument_stripes(FunctionCallInfo fcinfo, int number)
 				 errmsg("stripes is out of range"),
 				 errdetail("A pool has 1 to %d stripes; 0 leaves the number to the pool.",
 						   MOST_STRIPES)));
-	if (stripes > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("pools with several stripes are not supported yet")));
-	return 1;
+	return (int16) stripes;
 }
 
 bool

@@ -29,12 +29,14 @@
 #include "miscadmin.h"
 #include "rules.h"
 #include "session.h"
+#include "stripes.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
 /* so often the locks may show something new before it is 40001 */
 #define MOST_STARTS 10
 
+/* Do they tell of the same versions of the same rows? */
 static bool
 same_pools(List *before, List *after)
 {
@@ -45,12 +47,13 @@ same_pools(List *before, List *after)
 		return false;
 	forboth(a, before, b, after)
 	{
-		Pool	   *first = &((Standing *) lfirst(a))->pool;
-		Pool	   *second = &((Standing *) lfirst(b))->pool;
+		Standing   *first = lfirst(a);
+		Standing   *second = lfirst(b);
 
-		if (first->id != second->id ||
-			(first->id != 0 &&
-			 !ItemPointerEquals(&first->tid, &second->tid)))
+		if (first->pool.id != second->pool.id ||
+			(first->pool.id != 0 &&
+			 !ItemPointerEquals(&first->pool.tid, &second->pool.tid)) ||
+			!same_pools(first->siblings, second->siblings))
 			return false;
 	}
 	return true;
@@ -78,10 +81,15 @@ static void
 look_and_decide(Attempt *attempt)
 {
 	Snapshot	snapshot = store_look();
+	ListCell   *lc;
 
 	attempt->standings = attempt->find(attempt, snapshot);
 	require_current(attempt, attempt->standings);
 	attempt->clock = session_clock();
+	foreach(lc, attempt->standings)
+	{
+		stripes_place(lfirst(lc), attempt->clock);
+	}
 	attempt->decide(attempt, snapshot, attempt->standings);
 	store_look_away();
 }
@@ -103,18 +111,31 @@ judge(Attempt *attempt)
 	PG_END_TRY();
 }
 
+/*
+ * The standings, and other counter rows of their pools, that have a change to
+ * be written, or need to be locked for one.
+ */
 static List *
 standings_to_write(List *standings)
 {
 	List	   *written = NIL;
 	ListCell   *lc;
+	ListCell   *other;
 
 	foreach(lc, standings)
 	{
 		Standing   *standing = lfirst(lc);
 
-		if (standing->change != NULL)
-			written = lappend(written, standing);
+		if (standing->change == NULL)
+			continue;
+		written = lappend(written, standing);
+		foreach(other, standing->siblings)
+		{
+			Standing   *sibling = lfirst(other);
+
+			if (sibling->change != NULL || standing->spans)
+				written = lappend(written, sibling);
+		}
 	}
 	return written;
 }
@@ -169,7 +190,7 @@ make_missing(Store *store, List *standings)
 		Pool	   *pool = &((Standing *) lfirst(lc))->pool;
 
 		if (pool->id == 0)
-			(void) change_make_pool(store, pool, session_clock());
+			(void) stripes_make(store, pool, session_clock());
 	}
 	CommandCounterIncrement();
 }
@@ -221,8 +242,9 @@ run_locked(Attempt *attempt, const PoolSet *locked)
 		return false;
 	foreach(lc, written)
 	{
-		if (!change_write(attempt->store, ((Standing *) lfirst(lc))->change,
-						  true))
+		Change	   *change = ((Standing *) lfirst(lc))->change;
+
+		if (change != NULL && !change_write(attempt->store, change, true))
 			elog(ERROR, "a pool changed under its lock");
 	}
 	CommandCounterIncrement();

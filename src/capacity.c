@@ -4,7 +4,7 @@
  *	  The operators' verbs on pools: hold_pool_set, hold_pool_add,
  *	  hold_pool_close, hold_pool_open, hold_pool_renew, hold_pool_drop.
  *
- * Each locks the pool's row until the transaction ends.  Promises are kept
+ * Each locks the pool's rows until the transaction ends.  Promises are kept
  * whatever becomes of the capacity: holds that are there can be consumed.
  *
  *-------------------------------------------------------------------------
@@ -18,6 +18,7 @@
 #include "rules.h"
 #include "session.h"
 #include "store.h"
+#include "stripes.h"
 #include "access/xact.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -37,44 +38,76 @@ typedef struct PoolRequest
 	int64		capacity;		/* if counted */
 	bool		leased;			/* is there a lease end? */
 	TimestampTz lease_end;
+	bool		striped;		/* is there a number of stripes? */
+	int16		stripes;
 } PoolRequest;
 
-/*
- * Finds the pool, retired or not, and locks it; false if there is none.  With
- * one snapshot, a pool that was made or changed since is error 40001.
- */
-static bool
-lock_pool(Store *store, const text *key, Pool *pool)
+static int
+compare_for_locks(const ListCell *a, const ListCell *b)
 {
-	bool		found = pools_find(store, store_look(), key, pool);
+	return pools_compare_for_locks(lfirst(a), lfirst(b));
+}
 
-	if (found)
-		(void) pools_lock(store, pool, true);
-	store_look_away();
-	if (found || !store_has_one_snapshot())
-		return found;
+static int
+compare_stripes(const ListCell *a, const ListCell *b)
+{
+	return ((Pool *) lfirst(a))->stripe - ((Pool *) lfirst(b))->stripe;
+}
 
-	found = pools_find(store, store_look_at_latest(), key, pool);
+/* Finds all counter rows of the pool, retired or not; NIL if there is none. */
+static List *
+find_rows(Store *store, Snapshot snapshot, const text *key)
+{
+	Pool	   *own = palloc(sizeof(Pool));
+
+	if (!pools_find(store, snapshot, key, own))
+		return NIL;
+	return own->rows == 1 ? list_make1(own) :
+		pools_find_stripes(store, snapshot, own);
+}
+
+/*
+ * Finds the pool, retired or not, and locks its counter rows, its own the first
+ * of the list; NIL if there is none.  With one snapshot, a pool that was made
+ * or changed since is error 40001.
+ */
+static List *
+lock_rows(Store *store, const text *key)
+{
+	List	   *rows;
+	ListCell   *lc;
+
+	do
+	{
+		rows = find_rows(store, store_look(), key);
+		list_sort(rows, compare_for_locks);
+		foreach(lc, rows)
+		{
+			(void) pools_lock(store, lfirst(lc), true);
+		}
+		list_sort(rows, compare_stripes);
+		store_look_away();
+	} while (rows != NIL &&
+			 list_length(rows) < ((Pool *) linitial(rows))->rows);
+	if (rows != NIL || !store_has_one_snapshot())
+		return rows;
+
+	rows = find_rows(store, store_look_at_latest(), key);
 	store_look_away();
-	if (found)
+	if (rows != NIL)
 		raise_outdated();
-	return false;
+	return NIL;
 }
 
 /* The same for a pool that has to be there.  Error 42704. */
-static void
-require_pool(Store *store, const text *key, Pool *pool)
+static List *
+require_rows(Store *store, const text *key)
 {
-	if (!lock_pool(store, key, pool) || pool->retired)
-		pool_raise_unknown(key, "Make it with hold_pool_set.");
-}
+	List	   *rows = lock_rows(store, key);
 
-/* Writes a change of a pool whose row is locked. */
-static void
-write_locked(Store *store, Change *change)
-{
-	if (!change_write(store, change, true))
-		elog(ERROR, "a pool changed under its lock");
+	if (rows == NIL || ((Pool *) linitial(rows))->retired)
+		pool_raise_unknown(key, "Make it with hold_pool_set.");
+	return rows;
 }
 
 /* --- setting --- */
@@ -90,57 +123,93 @@ read_pool_request(FunctionCallInfo fcinfo, PoolRequest *request)
 	request->leased = !PG_ARGISNULL(2);
 	if (request->leased)
 		request->lease_end = PG_GETARG_TIMESTAMPTZ(2);
-	(void) argument_stripes(fcinfo, 3);
+	request->striped = !PG_ARGISNULL(3);
+	request->stripes = argument_stripes(fcinfo, 3);
 }
 
-static void
-apply_request(Pool *pool, const PoolRequest *request)
-{
-	pool->counted = request->counted;
-	pool->capacity = request->capacity;
-	if (request->leased)
-		pool->lease_end = request->lease_end;
-}
-
+/* Makes the pool; false if it is there by now. */
 static bool
-make_pool(Store *store, const PoolRequest *request, Pool *pool)
+make_pool(Store *store, const PoolRequest *request)
 {
-	pool_init(pool, store->tenant, request->pool);
-	apply_request(pool, request);
-	return change_make_pool(store, pool, session_clock());
+	Pool		pool;
+
+	pool_init(&pool, store->tenant, request->pool);
+	pool.counted = request->counted;
+	pool.capacity = request->capacity;
+	pool.stripes = request->stripes;
+	if (request->leased)
+		pool.lease_end = request->lease_end;
+	if (!stripes_make(store, &pool, session_clock()))
+		return false;
+	CommandCounterIncrement();
+	return true;
 }
 
 /* A pool that was dropped comes back open, with its numbering and memory. */
 static void
-revive_pool(Change *change)
+revive_pool(List *changes)
 {
-	change->pool.retired = false;
-	change->pool.closed = false;
-	change->pool.lease_end = DT_NOEND;
-	change_pool(change, EVENT_OPENED, 0, NULL);
+	ListCell   *lc;
+
+	foreach(lc, changes)
+	{
+		Pool	   *row = &((Change *) lfirst(lc))->pool;
+
+		row->retired = false;
+		row->closed = false;
+		row->lease_end = DT_NOEND;
+	}
+	change_pool(linitial(changes), EVENT_OPENED, 0, NULL);
+}
+
+/* Is the pool already what it is to be? */
+static bool
+is_as_requested(List *rows, const PoolRequest *request)
+{
+	const Pool *own = linitial(rows);
+
+	return !own->retired && own->counted == request->counted &&
+		(!own->counted || stripes_capacity(rows) == request->capacity) &&
+		(!request->leased || own->lease_end == request->lease_end) &&
+		(!request->striped || own->stripes == request->stripes);
 }
 
 static void
-set_pool(Store *store, const PoolRequest *request, const Pool *pool)
+require_capacity(const Pool *own, const PoolRequest *request)
 {
-	Change	   *change = change_begin(pool, session_clock());
-	int64		before = pool->capacity;
-
-	if (pool->retired)
-		revive_pool(change);
-	else if (pool->counted && !request->counted)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("capacity must not be null"),
-				 errdetail("Pool \"%s\" has a capacity of its own.",
-						   text_to_cstring(pool->key))));
-	else if (pool->counted == request->counted &&
-			 pool->capacity == request->capacity &&
-			 (!request->leased || pool->lease_end == request->lease_end))
+	if (own->retired || !own->counted || request->counted)
 		return;
-	apply_request(&change->pool, request);
-	change_pool(change, EVENT_CAPACITY, change->pool.capacity - before, NULL);
-	write_locked(store, change);
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("capacity must not be null"),
+			 errdetail("Pool \"%s\" has a capacity of its own.",
+					   text_to_cstring(own->key))));
+}
+
+static void
+set_pool(Store *store, const PoolRequest *request, List *rows)
+{
+	List	   *changes;
+	ListCell   *lc;
+
+	require_capacity(linitial(rows), request);
+	if (is_as_requested(rows, request))
+		return;
+	changes = stripes_begin(rows, session_clock());
+	if (((Pool *) linitial(rows))->retired)
+		revive_pool(changes);
+	if (request->striped)
+		changes = stripes_resize(changes, request->stripes);
+	foreach(lc, changes)
+	{
+		if (request->leased)
+			((Change *) lfirst(lc))->pool.lease_end = request->lease_end;
+	}
+	if (request->counted)
+		stripes_share_out(changes, request->capacity, NULL);
+	else
+		stripes_make_external(changes);
+	stripes_write(store, changes);
 }
 
 /*
@@ -158,22 +227,15 @@ hold_pool_set(PG_FUNCTION_ARGS)
 {
 	PoolRequest request = {0};
 	Store		store;
-	Pool		pool;
+	List	   *rows;
 
 	read_pool_request(fcinfo, &request);
 	store_open_for_writing(&store, fcinfo);
-	for (;;)
-	{
-		if (lock_pool(&store, request.pool, &pool))
-		{
-			set_pool(&store, &request, &pool);
-			break;
-		}
-		if (make_pool(&store, &request, &pool))
-			break;
-	}
+	while ((rows = lock_rows(&store, request.pool)) == NIL)
+		(void) make_pool(&store, &request);
+	set_pool(&store, &request, rows);
 	store_close_after_writing(&store);
-	PG_RETURN_INT64(pool.id);
+	PG_RETURN_INT64(((Pool *) linitial(rows))->id);
 }
 
 /* --- adding --- */
@@ -191,9 +253,11 @@ was_added_before(Store *store, const Pool *pool, const text *ref)
 }
 
 static int64
-added_capacity(const Pool *pool, int64 delta)
+added_capacity(List *rows, int64 delta)
 {
-	int64		capacity = rule_add(pool->capacity, delta);
+	const Pool *pool = linitial(rows);
+	int64		before = stripes_capacity(rows);
+	int64		capacity = rule_add(before, delta);
 
 	if (!pool->counted)
 		ereport(ERROR,
@@ -207,7 +271,7 @@ added_capacity(const Pool *pool, int64 delta)
 				 errmsg("capacity must not be negative"),
 				 errdetail("The capacity of pool \"%s\" is %s.",
 						   text_to_cstring(pool->key),
-						   numeric_normalize(rule_numeric(pool->capacity)))));
+						   numeric_normalize(rule_numeric(before)))));
 	/* what hold_pool_set would refuse cannot be reached in steps either */
 	(void) rule_units(rule_numeric(capacity), "capacity",
 					  QUANTITY_NOT_NEGATIVE);
@@ -230,20 +294,19 @@ hold_pool_add(PG_FUNCTION_ARGS)
 	int64		delta = argument_units(fcinfo, 1, "delta", QUANTITY_ANY);
 	text	   *ref = argument_optional_text(fcinfo, 2);
 	Store		store;
-	Pool		pool;
+	List	   *rows;
 	int64		capacity;
 
 	store_open_for_writing(&store, fcinfo);
-	require_pool(&store, key, &pool);
-	capacity = pool.capacity;
-	if (!was_added_before(&store, &pool, ref))
+	rows = require_rows(&store, key);
+	capacity = stripes_capacity(rows);
+	if (!was_added_before(&store, linitial(rows), ref))
 	{
-		Change	   *change = change_begin(&pool, session_clock());
+		List	   *changes = stripes_begin(rows, session_clock());
 
-		capacity = added_capacity(&pool, delta);
-		change->pool.capacity = capacity;
-		change_pool(change, EVENT_CAPACITY, delta, ref);
-		write_locked(&store, change);
+		capacity = added_capacity(rows, delta);
+		stripes_share_out(changes, capacity, ref);
+		stripes_write(&store, changes);
 	}
 	store_close_after_writing(&store);
 	PG_RETURN_NUMERIC(rule_numeric(capacity));
@@ -256,22 +319,27 @@ set_closed(FunctionCallInfo fcinfo, bool closed)
 {
 	text	   *key = argument_key(fcinfo, 0, "pool");
 	Store		store;
-	Pool		pool;
-	bool		changes;
+	List	   *rows;
+	List	   *changes;
+	ListCell   *lc;
+	bool		differs;
 
 	store_open_for_writing(&store, fcinfo);
-	require_pool(&store, key, &pool);
-	changes = pool.closed != closed;
-	if (changes)
+	rows = require_rows(&store, key);
+	differs = ((Pool *) linitial(rows))->closed != closed;
+	if (differs)
 	{
-		Change	   *change = change_begin(&pool, session_clock());
-
-		change->pool.closed = closed;
-		change_pool(change, closed ? EVENT_CLOSED : EVENT_OPENED, 0, NULL);
-		write_locked(&store, change);
+		changes = stripes_begin(rows, session_clock());
+		foreach(lc, changes)
+		{
+			((Change *) lfirst(lc))->pool.closed = closed;
+		}
+		change_pool(linitial(changes), closed ? EVENT_CLOSED : EVENT_OPENED,
+					0, NULL);
+		stripes_write(&store, changes);
 	}
 	store_close_after_writing(&store);
-	return changes;
+	return differs;
 }
 
 /*
@@ -313,16 +381,18 @@ require_same_lease(const Pool *pool, bool counted, int64 before,
 
 /* Has that lease begun before?  Then *generation is its generation. */
 static bool
-lease_has_begun(Store *store, const Pool *pool, int64 capacity,
+lease_has_begun(Store *store, List *rows, int64 capacity,
 				TimestampTz lease_end, int32 *generation)
 {
+	const Pool *pool = linitial(rows);
 	Entry		entry;
 	bool		found;
 
 	*generation = pool->generation;
 	if (pool->lease_end == lease_end)
 	{
-		require_same_lease(pool, pool->counted, pool->capacity, capacity);
+		require_same_lease(pool, pool->counted, stripes_capacity(rows),
+						   capacity);
 		return true;
 	}
 	found = entries_find_lease(store, store_look(), pool->id, lease_end,
@@ -330,27 +400,27 @@ lease_has_begun(Store *store, const Pool *pool, int64 capacity,
 	store_look_away();
 	if (!found)
 		return false;
-	require_same_lease(pool, entry.counted, entry.capacity, capacity);
+	require_same_lease(pool, true, entry.qty, capacity);
 	*generation = entry.generation;
 	return true;
 }
 
 /* Begins the next generation and returns its number. */
 static int32
-begin_lease(Store *store, const Pool *pool, int64 capacity,
-			TimestampTz lease_end)
+begin_lease(Store *store, List *rows, int64 capacity, TimestampTz lease_end)
 {
+	const Pool *pool = linitial(rows);
 	TimestampTz clock = session_clock();
-	Change	   *change = change_begin(pool, clock);
+	List	   *changes = stripes_begin(rows, clock);
 
 	if (!rule_is_live(lease_end, clock))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("lease of pool \"%s\" must end in the future",
 						text_to_cstring(pool->key))));
-	change_generation(change, capacity, lease_end);
-	write_locked(store, change);
-	return change->pool.generation;
+	stripes_next_lease(changes, capacity, lease_end);
+	stripes_write(store, changes);
+	return ((Change *) linitial(changes))->pool.generation;
 }
 
 /*
@@ -371,15 +441,15 @@ hold_pool_renew(PG_FUNCTION_ARGS)
 										  QUANTITY_NOT_NEGATIVE);
 	TimestampTz lease_end;
 	Store		store;
-	Pool		pool;
+	List	   *rows;
 	int32		generation;
 
 	require_argument(fcinfo, 2, "expires_at");
 	lease_end = PG_GETARG_TIMESTAMPTZ(2);
 	store_open_for_writing(&store, fcinfo);
-	require_pool(&store, key, &pool);
-	if (!lease_has_begun(&store, &pool, capacity, lease_end, &generation))
-		generation = begin_lease(&store, &pool, capacity, lease_end);
+	rows = require_rows(&store, key);
+	if (!lease_has_begun(&store, rows, capacity, lease_end, &generation))
+		generation = begin_lease(&store, rows, capacity, lease_end);
 	store_close_after_writing(&store);
 	PG_RETURN_INT32(generation);
 }
@@ -415,18 +485,25 @@ hold_pool_drop(PG_FUNCTION_ARGS)
 {
 	text	   *key = argument_key(fcinfo, 0, "pool");
 	Store		store;
-	Pool		pool;
+	List	   *rows;
+	List	   *changes;
+	ListCell   *lc;
 	TimestampTz clock;
-	Change	   *change;
 
 	store_open_for_writing(&store, fcinfo);
-	require_pool(&store, key, &pool);
+	rows = require_rows(&store, key);
 	clock = session_clock();
-	require_no_live_hold(&store, &pool, clock);
-	change = change_begin(&pool, clock);
-	change->pool.retired = true;
-	change_pool(change, EVENT_CLOSED, 0, NULL);
-	write_locked(&store, change);
+	foreach(lc, rows)
+	{
+		require_no_live_hold(&store, lfirst(lc), clock);
+	}
+	changes = stripes_begin(rows, clock);
+	foreach(lc, changes)
+	{
+		((Change *) lfirst(lc))->pool.retired = true;
+	}
+	change_pool(linitial(changes), EVENT_CLOSED, 0, NULL);
+	stripes_write(&store, changes);
 	store_close_after_writing(&store);
 	PG_RETURN_VOID();
 }

@@ -466,10 +466,11 @@ insert_hold(Store *store, text *tenant, const Hold *hold)
 
 /*
  * Begins the next generation: a lease with nothing held and nothing consumed.
- * Its entry is found again by the end of the lease.
+ * Its entry, which tells "told" units, is found again by the end of the lease.
  */
 void
-change_generation(Change *change, int64 capacity, TimestampTz lease_end)
+change_generation(Change *change, int64 capacity, TimestampTz lease_end,
+				  int64 told)
 {
 	Pool	   *pool = &change->pool;
 	Entry	   *entry;
@@ -480,7 +481,7 @@ change_generation(Change *change, int64 capacity, TimestampTz lease_end)
 	pool->counted = true;
 	pool->capacity = capacity;
 	pool->lease_end = lease_end;
-	entry = add_entry(change, EVENT_GENERATION, capacity);
+	entry = add_entry(change, EVENT_GENERATION, told);
 	entry->remembered = true;
 	entry->memory_key = rule_lease_key(pool->id, lease_end);
 	entry->held_since = change->at;
@@ -520,20 +521,22 @@ change_write(Store *store, Change *change, bool wait)
 }
 
 /*
- * Makes a pool that is not there, with its first entry.  Returns false if
- * somebody else has made it meanwhile.
+ * Makes the counter row that the change is about, which is not there yet, and
+ * gives it an id.  Returns false if somebody else has made it meanwhile.
  */
 bool
-change_make_pool(Store *store, Pool *pool, TimestampTz clock)
+change_insert(Store *store, Change *change)
 {
-	Change	   *change = change_begin(pool, clock);
+	ListCell   *lc;
 
-	change_pool(change, pool->is_room ? EVENT_OPENED : EVENT_CAPACITY,
-				pool->capacity, NULL);
 	if (!pools_insert(store, &change->pool))
 		return false;
-	((Entry *) linitial(change->entries))->pool_id = change->pool.id;
-	entries_append(store, linitial(change->entries));
-	*pool = change->pool;
+	foreach(lc, change->entries)
+	{
+		Entry	   *entry = lfirst(lc);
+
+		entry->pool_id = change->pool.id;
+		entries_append(store, entry);
+	}
 	return true;
 }

@@ -65,10 +65,10 @@ extern void change_give_up(Change *change, const Hold *hold, int64 taken,
 						   const Note *note);
 extern void change_release(Change *change, const Hold *hold);
 extern void change_generation(Change *change, int64 capacity,
-							  TimestampTz lease_end);
+							  TimestampTz lease_end, int64 told);
 extern void change_pool(Change *change, HoldEvent event, int64 qty,
 						text *ref);
 extern bool change_write(Store *store, Change *change, bool wait);
-extern bool change_make_pool(Store *store, Pool *pool, TimestampTz clock);
+extern bool change_insert(Store *store, Change *change);
 
 #endif							/* HOLD_CHANGE_H */

@@ -15,6 +15,7 @@
 #include "classes.h"
 #include "rules.h"
 #include "source.h"
+#include "stripes.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -39,7 +40,10 @@ look_up_token(Store *store, Snapshot snapshot, const text *token,
 {
 	Hold	   *hold = palloc(sizeof(Hold));
 
-	if (holds_find(store, snapshot, token, standing->pool.id, hold))
+	if (standing->siblings != NIL)
+		standing_fill(standing,
+					  facts_of_token(store, snapshot, token, false));
+	else if (holds_find(store, snapshot, token, standing->pool.id, hold))
 		standing_add_hold(standing, hold);
 	else
 		standing->entries = entries_of_token(store, snapshot, token,
@@ -64,6 +68,7 @@ find_claim(Store *store, Snapshot snapshot, const ClaimRequest *request,
 		return claim;
 	}
 
+	standing_find_siblings(store, snapshot, request->token, standing);
 	if (facts != NULL)
 		standing_fill(standing, facts);
 	else
@@ -82,7 +87,8 @@ find_claims(Attempt *attempt, Snapshot snapshot)
 	ListCell   *lc;
 
 	if (request->count > 1)
-		facts = facts_of_token(attempt->store, snapshot, request->token);
+		facts = facts_of_token(attempt->store, snapshot, request->token,
+							   true);
 
 	for (int i = 0; i < request->count; i++)
 		claims = lappend(claims, find_claim(attempt->store, snapshot, request,
@@ -211,9 +217,9 @@ survey_claim(Attempt *attempt, Snapshot snapshot, Claim *claim,
 	if (claim->live)
 		claim->expires_at = Max(deadline, standing->hold->expires_at);
 	ask_source(attempt, snapshot, claim);
-	claim->vacancy = vacancy_for(attempt->store, snapshot, &standing->pool,
-								 standing->hold, &claim->demand,
-								 attempt->clock);
+	claim->vacancy = stripes_vacancy(attempt->store, snapshot, standing,
+									 &claim->demand, attempt->clock);
+	claim->vacancy->spans |= claim->asks;
 }
 
 /* The shortest time to live that a class of the claimed pools has, or 0. */
@@ -285,34 +291,30 @@ fresh_hold(const Claim *claim, const ClaimRequest *request,
 }
 
 /* Builds what a claim that is granted, renewed or changed writes. */
-static Change *
-change_of_claim(const Claim *claim, const ClaimRequest *request,
-				TimestampTz clock)
+static void
+change_claim(Claim *claim, const ClaimRequest *request, TimestampTz clock)
 {
-	const Standing *standing = &claim->standing;
-	Change	   *change = change_begin(&standing->pool, clock);
+	Standing   *standing = &claim->standing;
+	Change	   *change = change_begin(&standing->pool,
+									  stripes_clear(standing, clock));
 	ListCell   *lc;
 
+	standing->change = change;
 	if (standing->pool.retired)
-	{
-		change->pool.retired = false;
-		change_pool(change, EVENT_OPENED, 0, NULL);
-	}
+		stripes_revive(standing, clock);
 	foreach(lc, claim->vacancy->expired)
 	{
 		change_expire(change, lfirst(lc));
 	}
 	change_next_expiry(change, claim->vacancy->next_expiry);
-	if (standing->outcome != OUTCOME_GRANTED)
-	{
+	if (standing->outcome == OUTCOME_GRANTED && standing->hold != NULL)
+		change_expire(change, standing->hold);
+	stripes_gather(standing, claim->vacancy, claim->demand.qty, clock);
+	if (standing->outcome == OUTCOME_GRANTED)
+		change_grant(change, fresh_hold(claim, request, change, clock));
+	else
 		change_renew(change, standing->hold, claim->demand.qty,
 					 claim->expires_at, request->payload);
-		return change;
-	}
-	if (standing->hold != NULL)
-		change_expire(change, standing->hold);
-	change_grant(change, fresh_hold(claim, request, change, clock));
-	return change;
 }
 
 /* Builds the release of a live hold in another pool. */
@@ -350,10 +352,7 @@ decide_claims(Attempt *attempt, Snapshot snapshot, List *claims)
 	}
 	for (int i = 0; i < request->count; i++)
 	{
-		Claim	   *claim = list_nth(claims, i);
-
-		claim->standing.change = change_of_claim(claim, request,
-												 attempt->clock);
+		change_claim(list_nth(claims, i), request, attempt->clock);
 	}
 	for (int i = request->count; i < list_length(claims); i++)
 		replace_hold(list_nth(claims, i), attempt->clock);

@@ -129,6 +129,7 @@ classes_shape_pool(const PoolClass *class, Pool *pool)
 {
 	pool->class_id = class->id;
 	pool->counted = class->counted;
+	pool->stripes = class->stripes;
 	pool->capacity = class->capacity;
 }
 

@@ -14,6 +14,7 @@
 #include "ended.h"
 #include "rules.h"
 #include "source.h"
+#include "stripes.h"
 #include "token.h"
 #include "utils/timestamp.h"
 #include "vacancy.h"
@@ -121,7 +122,7 @@ consume_live(Standing *standing, const ConsumeRequest *request,
  * asked under the pool's lock, and till then they are taken to fit.
  */
 static bool
-lapsed_fits(Attempt *attempt, Snapshot snapshot, const Standing *standing,
+lapsed_fits(Attempt *attempt, Snapshot snapshot, Standing *standing,
 			const Hold *hold, Demand *demand, Vacancy **vacancy)
 {
 	const Pool *pool = &standing->pool;
@@ -133,8 +134,9 @@ lapsed_fits(Attempt *attempt, Snapshot snapshot, const Standing *standing,
 		!source_limit(attempt->store, source, pool, demand))
 		return false;
 	attempt->needs_locks |= !told;
-	*vacancy = vacancy_for(attempt->store, snapshot, pool, standing->hold,
-						   demand, attempt->clock);
+	*vacancy = stripes_vacancy(attempt->store, snapshot, standing, demand,
+							   attempt->clock);
+	(*vacancy)->spans |= source != NULL;
 	if (pool->closed || !rule_is_live(pool->lease_end, attempt->clock) ||
 		hold->generation != pool->generation || demand->qty == 0)
 		return false;
@@ -157,7 +159,8 @@ consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
 	if (!lapsed_fits(attempt, snapshot, standing, hold, &demand, &vacancy))
 		return false;
 
-	standing->change = change_begin(pool, attempt->clock);
+	standing->change = change_begin(pool,
+									stripes_clear(standing, attempt->clock));
 	foreach(lc, vacancy->expired)
 	{
 		change_expire(standing->change, lfirst(lc));
@@ -165,6 +168,7 @@ consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
 	if (standing->hold != NULL)
 		change_expire(standing->change, standing->hold);
 	change_next_expiry(standing->change, vacancy->next_expiry);
+	stripes_gather(standing, vacancy, demand.qty, attempt->clock);
 	change_consume_late(standing->change, hold, demand.qty, &request->note);
 	say_consumed(standing, request, demand.qty, demand.qty, hold->payload);
 	return true;

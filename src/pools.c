@@ -43,6 +43,9 @@ enum
 	POOL_GENERATION,
 	POOL_STRIPE,
 	POOL_STRIPES,
+	POOL_HOMES,
+	POOL_ROWS,
+	POOL_WAITS,
 	POOL_CLOSED,
 	POOL_RETIRED,
 	POOL_CAPACITY,
@@ -63,6 +66,8 @@ pool_init(Pool *pool, text *tenant, text *key)
 	pool->lease_end = DT_NOEND;
 	pool->generation = 1;
 	pool->stripes = 1;
+	pool->homes = 1;
+	pool->rows = 1;
 	pool->tenant = tenant;
 	pool->key = key;
 }
@@ -106,6 +111,9 @@ read_pool(TupleTableSlot *row, Pool *pool)
 	pool->generation = DatumGetInt32(values[POOL_GENERATION]);
 	pool->stripe = DatumGetInt16(values[POOL_STRIPE]);
 	pool->stripes = DatumGetInt16(values[POOL_STRIPES]);
+	pool->homes = DatumGetInt16(values[POOL_HOMES]);
+	pool->rows = DatumGetInt16(values[POOL_ROWS]);
+	pool->waits = DatumGetInt16(values[POOL_WAITS]);
 	pool->closed = DatumGetBool(values[POOL_CLOSED]);
 	pool->retired = DatumGetBool(values[POOL_RETIRED]);
 	pool->counted = !row->tts_isnull[POOL_CAPACITY];
@@ -134,6 +142,9 @@ fill_pool(TupleTableSlot *row, const Pool *pool)
 	values[POOL_GENERATION] = Int32GetDatum(pool->generation);
 	values[POOL_STRIPE] = Int16GetDatum(pool->stripe);
 	values[POOL_STRIPES] = Int16GetDatum(pool->stripes);
+	values[POOL_HOMES] = Int16GetDatum(pool->homes);
+	values[POOL_ROWS] = Int16GetDatum(pool->rows);
+	values[POOL_WAITS] = Int16GetDatum(pool->waits);
 	values[POOL_CLOSED] = BoolGetDatum(pool->closed);
 	values[POOL_RETIRED] = BoolGetDatum(pool->retired);
 	values[POOL_CAPACITY] = Int64GetDatum(pool->capacity);
@@ -256,18 +267,25 @@ find_one(Store *store, Oid index, Snapshot snapshot, ScanKey keys, int nkeys,
 	return found;
 }
 
+/* For a scan of the index by key: which stripes, by strategy and operator. */
+static void
+init_key(ScanKey keys, const text *tenant, const text *key,
+		 StrategyNumber strategy, RegProcedure procedure, int16 stripe)
+{
+	ScanKeyEntryInitialize(&keys[0], 0, 1, BTEqualStrategyNumber, InvalidOid,
+						   C_COLLATION_OID, F_TEXTEQ, PointerGetDatum(tenant));
+	ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid,
+						   C_COLLATION_OID, F_TEXTEQ, PointerGetDatum(key));
+	ScanKeyInit(&keys[2], 3, strategy, procedure, Int16GetDatum(stripe));
+}
+
 static bool
 find_key(Store *store, Snapshot snapshot, const text *tenant, const text *key,
 		 int16 stripe, Pool *pool)
 {
 	ScanKeyData keys[3];
 
-	ScanKeyEntryInitialize(&keys[0], 0, 1, BTEqualStrategyNumber, InvalidOid,
-						   C_COLLATION_OID, F_TEXTEQ, PointerGetDatum(tenant));
-	ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid,
-						   C_COLLATION_OID, F_TEXTEQ, PointerGetDatum(key));
-	ScanKeyInit(&keys[2], 3, BTEqualStrategyNumber, F_INT2EQ,
-				Int16GetDatum(stripe));
+	init_key(keys, tenant, key, BTEqualStrategyNumber, F_INT2EQ, stripe);
 	return find_one(store, store->relations.indexes[POOLS_BY_KEY], snapshot,
 					keys, 3, pool);
 }
@@ -277,6 +295,34 @@ bool
 pools_find(Store *store, Snapshot snapshot, const text *key, Pool *pool)
 {
 	return find_key(store, snapshot, store->tenant, key, 0, pool);
+}
+
+/* Finds all counter rows of a pool, its own among them, in order. */
+List *
+pools_find_stripes(Store *store, Snapshot snapshot, const Pool *pool)
+{
+	ScanKeyData keys[3];
+	Probe		probe;
+	List	   *rows = NIL;
+	ListCell   *lc;
+
+	init_key(keys, pool->tenant, pool->key, BTGreaterEqualStrategyNumber,
+			 F_INT2GE, 0);
+	probe_begin(&probe, &store->pools, store->relations.indexes[POOLS_BY_KEY],
+				snapshot, keys, 3);
+	while (probe_next(&probe))
+	{
+		Pool	   *row = palloc(sizeof(Pool));
+
+		read_pool(store->pools.row, row);
+		rows = lappend(rows, row);
+	}
+	probe_end(&probe);
+	foreach(lc, rows)
+	{
+		overlay_pending(store, lfirst(lc));
+	}
+	return rows;
 }
 
 /* Finds the row of a tenant's room, or says what it would be. */

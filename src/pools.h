@@ -12,6 +12,7 @@
 
 #include "datatype/timestamp.h"
 #include "storage/itemptr.h"
+#include "nodes/pg_list.h"
 #include "store.h"
 
 /* A counter row.  Quantities are in units. */
@@ -29,8 +30,11 @@ typedef struct Pool
 	int64		first_seq;		/* number of the oldest one that is kept */
 	int64		class_id;		/* 0: made by itself */
 	int32		generation;
-	int16		stripe;
-	int16		stripes;
+	int16		stripe;			/* which counter row of the pool; 0 is its own */
+	int16		stripes;		/* as many as were asked for; 0: adaptive */
+	int16		homes;			/* over so many of them new holds are spread */
+	int16		rows;			/* so many there are */
+	int16		waits;			/* how often a claim waited, if adaptive */
 	bool		closed;
 	bool		retired;
 	bool		is_room;		/* the row of a room, which counts nights */
@@ -45,6 +49,8 @@ extern void pool_init(Pool *pool, text *tenant, text *key);
 extern void pool_raise_unknown(const text *key, const char *hint);
 extern bool pools_find(Store *store, Snapshot snapshot, const text *key,
 					   Pool *pool);
+extern List *pools_find_stripes(Store *store, Snapshot snapshot,
+								const Pool *pool);
 extern bool pools_find_id(Store *store, Snapshot snapshot, int64 id,
 						  Pool *pool);
 extern void pool_init_room(Pool *pool, text *tenant, int64 room_id);

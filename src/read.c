@@ -214,7 +214,7 @@ fill_place(Store *store, const Standing *standing, Datum *values,
 	values[0] = CStringGetTextDatum(pool->is_room ? "stay" : "pool");
 	values[1] = PointerGetDatum(pool->key);
 	isnull[1] = pool->is_room;
-	values[2] = Int64GetDatum(pool->id);
+	values[2] = Int64GetDatum(standing_pool_id(standing));
 	isnull[2] = pool->is_room;
 	put_units(&values[5], &isnull[5], true, standing_taken(standing));
 	values[11] = Int64GetDatum(pool->room_id);

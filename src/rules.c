@@ -214,6 +214,13 @@ rule_token_key(const text *tenant, const text *token)
 									   VARSIZE_ANY_EXHDR(token));
 }
 
+/* In which of a pool's counter rows a token's new holds are. */
+int16
+rule_home(int64 token_key, int16 homes)
+{
+	return (int16) ((uint64) token_key % (uint64) homes);
+}
+
 /* The key under which a change of a pool's capacity is found by its ref. */
 int64
 rule_ref_key(int64 pool_id, const text *ref)

@@ -68,14 +68,18 @@ add_stays(TokenFacts *facts, Store *store, Snapshot snapshot,
 	}
 }
 
-/* Reads all that a token has and all that the ledger remembers of it. */
+/*
+ * Reads all that a token has, with or without its stays, and all that the
+ * ledger remembers of it.
+ */
 TokenFacts *
-facts_of_token(Store *store, Snapshot snapshot, const text *token)
+facts_of_token(Store *store, Snapshot snapshot, const text *token, bool stays)
 {
 	TokenFacts *facts = palloc(sizeof(TokenFacts));
 
 	facts->holds = holds_of_token(store, snapshot, token);
-	add_stays(facts, store, snapshot, token);
+	if (stays)
+		add_stays(facts, store, snapshot, token);
 	facts->entries = entries_of_token(store, snapshot, token, 0);
 	list_sort(facts->holds, compare_holds);
 	return facts;
@@ -132,11 +136,10 @@ first_place(const TokenFacts *facts, int64 pool_id, int count,
 	return low;
 }
 
-/* Puts into the standing what the facts say of its pool. */
-void
-standing_fill(Standing *standing, const TokenFacts *facts)
+/* Puts into the standing what the facts say of a counter row. */
+static void
+fill_from_row(Standing *standing, const TokenFacts *facts, int64 pool_id)
 {
-	int64		pool_id = standing->pool.id;
 	int			h = first_place(facts, pool_id, list_length(facts->holds),
 								hold_pool_at);
 	int			e = first_place(facts, pool_id, list_length(facts->entries),
@@ -147,6 +150,79 @@ standing_fill(Standing *standing, const TokenFacts *facts)
 	for (; entry_pool_at(facts, e) == pool_id; e++)
 		standing->entries = lappend(standing->entries,
 									list_nth(facts->entries, e));
+}
+
+/*
+ * Orders entries of several counter rows of a pool.  A token goes from one row
+ * to another only under the locks of both, and with a later time.
+ */
+static int
+compare_entries_by_time(const ListCell *a, const ListCell *b)
+{
+	const Entry *first = lfirst(a);
+	const Entry *second = lfirst(b);
+
+	if (first->at != second->at)
+		return first->at < second->at ? -1 : 1;
+	if (first->pool_id != second->pool_id)
+		return first->pool_id < second->pool_id ? -1 : 1;
+	return first->seq < second->seq ? -1 : 1;
+}
+
+/* Puts into the standing what the facts say of its pool. */
+void
+standing_fill(Standing *standing, const TokenFacts *facts)
+{
+	ListCell   *lc;
+
+	fill_from_row(standing, facts, standing->pool.id);
+	if (standing->siblings == NIL)
+		return;
+	foreach(lc, standing->siblings)
+	{
+		fill_from_row(standing, facts, ((Standing *) lfirst(lc))->pool.id);
+	}
+	list_sort(standing->entries, compare_entries_by_time);
+}
+
+/* Finds the other counter rows of the pool, if it has any. */
+void
+standing_find_siblings(Store *store, Snapshot snapshot, const text *token,
+					   Standing *standing)
+{
+	ListCell   *lc;
+
+	standing->siblings = NIL;
+	if (standing->pool.rows <= 1)
+		return;
+	standing->token_key = rule_token_key(standing->pool.tenant, token);
+	foreach(lc, pools_find_stripes(store, snapshot, &standing->pool))
+	{
+		Pool	   *row = lfirst(lc);
+		Sibling    *sibling;
+
+		if (row->id == standing->pool.id)
+			continue;
+		sibling = palloc0(sizeof(Sibling));
+		sibling->standing.pool = *row;
+		standing->siblings = lappend(standing->siblings, sibling);
+	}
+}
+
+/* The id by which the pool is known: that of its own counter row. */
+int64
+standing_pool_id(const Standing *standing)
+{
+	ListCell   *lc;
+
+	foreach(lc, standing->siblings)
+	{
+		const Pool *row = &((Standing *) lfirst(lc))->pool;
+
+		if (row->stripe == 0)
+			return row->id;
+	}
+	return standing->pool.id;
 }
 
 /* Is it a pool that the current tenant knows? */
@@ -178,6 +254,24 @@ standings_compare(const ListCell *a, const ListCell *b)
 								   &((Standing *) lfirst(b))->pool);
 }
 
+/* Has another counter row of the pool brought it in? */
+static bool
+is_told(List *standings, const Pool *pool)
+{
+	ListCell   *lc;
+
+	if (pool->is_room || pool->rows <= 1)
+		return false;
+	foreach(lc, standings)
+	{
+		const Pool *other = &((Standing *) lfirst(lc))->pool;
+
+		if (!other->is_room && rule_same_text(other->key, pool->key))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Returns how a token stands in all of its pools and rooms, pools first, in
  * the order of their ids.
@@ -185,7 +279,7 @@ standings_compare(const ListCell *a, const ListCell *b)
 List *
 standings_of_token(Store *store, Snapshot snapshot, const text *token)
 {
-	TokenFacts *facts = facts_of_token(store, snapshot, token);
+	TokenFacts *facts = facts_of_token(store, snapshot, token, true);
 	List	   *standings = NIL;
 
 	for (int64 pool_id = next_pool(facts, 0); pool_id != 0;
@@ -193,8 +287,13 @@ standings_of_token(Store *store, Snapshot snapshot, const text *token)
 	{
 		Standing   *standing = palloc0(sizeof(Standing));
 
-		if (!is_known(store, snapshot, pool_id, &standing->pool))
+		if (!is_known(store, snapshot, pool_id, &standing->pool) ||
+			is_told(standings, &standing->pool))
 			continue;
+		if (standing->pool.stripe > 0)
+			(void) pools_find(store, snapshot, standing->pool.key,
+							  &standing->pool);
+		standing_find_siblings(store, snapshot, token, standing);
 		standing_fill(standing, facts);
 		standings = lappend(standings, standing);
 	}
@@ -214,7 +313,7 @@ standing_in_room(Store *store, Snapshot snapshot, const text *token,
 
 	if (pools_find_room(store, snapshot, store->tenant, room_id,
 						&standing->pool) && token != NULL)
-		standing_fill(standing, facts_of_token(store, snapshot, token));
+		standing_fill(standing, facts_of_token(store, snapshot, token, true));
 	return standing;
 }
 
@@ -402,7 +501,9 @@ refund_before(const Standing *standing, const Entry *consumed)
 	{
 		const Entry *entry = lfirst(lc);
 
-		if (!standing->pool.is_room && entry->seq == consumed->seq - 1 &&
+		if (!standing->pool.is_room &&
+			entry->pool_id == consumed->pool_id &&
+			entry->seq == consumed->seq - 1 &&
 			entry->event == EVENT_RELEASED && entry->remaining > 0)
 			return entry->qty;
 	}

@@ -29,10 +29,17 @@ typedef struct Figures
 	int64		reservation_id; /* if reserved */
 } Figures;
 
-/* All that a token has in one pool, and what a verb makes of it. */
+/*
+ * All that a token has in one pool, and what a verb makes of it.  Where a pool
+ * has several counter rows, "pool" is the one that the verb is about: first
+ * the pool's own, then the one that the token belongs to.
+ */
 typedef struct Standing
 {
 	Pool		pool;
+	List	   *siblings;		/* the other counter rows, of Sibling */
+	int64		token_key;		/* if there are any */
+	bool		spans;			/* it takes a lock on all of them */
 	Hold	   *hold;			/* NULL: none that has not ended */
 	List	   *holds;			/* all of them: a stay can be in pieces */
 	List	   *confirmed;		/* its confirmed stays, of Hold */
@@ -42,6 +49,13 @@ typedef struct Standing
 	int64		available;		/* the same, of a renewal */
 	Change	   *change;			/* what the verb does, or NULL */
 } Standing;
+
+/* Another counter row of a pool, and what a verb does there. */
+typedef struct Sibling
+{
+	Standing	standing;		/* must be first; without holds and entries */
+	struct Vacancy *vacancy;
+}			Sibling;
 
 /* All that a token has and had, by pool. */
 typedef struct TokenFacts
@@ -62,7 +76,10 @@ extern PoolSet *standings_pools(List *standings);
 extern bool standing_is_among(const Standing *standing,
 							  const PoolSet *pools);
 extern TokenFacts *facts_of_token(Store *store, Snapshot snapshot,
-								  const text *token);
+								  const text *token, bool stays);
+extern void standing_find_siblings(Store *store, Snapshot snapshot,
+								   const text *token, Standing *standing);
+extern int64 standing_pool_id(const Standing *standing);
 extern void standing_fill(Standing *standing, const TokenFacts *facts);
 extern List *standings_of_token(Store *store, Snapshot snapshot,
 								const text *token);

@@ -34,6 +34,13 @@ find_in_pool(Store *store, Snapshot snapshot, const TokenRequest *request)
 	}
 	if (standing->pool.id == 0 || standing->pool.retired)
 		return standing;
+	standing_find_siblings(store, snapshot, request->token, standing);
+	if (standing->siblings != NIL)
+	{
+		standing_fill(standing, facts_of_token(store, snapshot,
+											   request->token, false));
+		return standing;
+	}
 	if (holds_find(store, snapshot, request->token, standing->pool.id, hold))
 		standing_add_hold(standing, hold);
 	standing->entries = entries_of_token(store, snapshot, request->token,

@@ -8,6 +8,9 @@
  * bound that the pool's row keeps, so a pool on which nothing has expired
  * costs no step.
  *
+ * Most here is about one counter row.  What is asked of the pool as a whole is
+ * the sum over its rows.
+ *
  *-------------------------------------------------------------------------
  */
 #include "vacancy.h"
@@ -100,7 +103,29 @@ vacancy_for(Store *store, Snapshot snapshot, const Pool *pool, const Hold *own,
 	if (pool->id != 0 && (!rule_is_live(pool->next_expiry, clock) ||
 						  vacancy->could_have < demand->qty))
 		walk_expired(vacancy, store, snapshot, pool, own, demand, clock);
+	vacancy->here = vacancy->could_have;
 	return vacancy;
+}
+
+/* When a hold in the row can first expire that is not the token's own. */
+TimestampTz
+vacancy_retry_at(Store *store, Snapshot snapshot, const Pool *row,
+				 const Hold *own, TimestampTz clock)
+{
+	TimestampTz first = DT_NOEND;
+	HoldWalk	walk;
+
+	holds_walk(&walk, store, snapshot, row->id, Max(clock, row->next_expiry));
+	while (first == DT_NOEND && holds_walk_next(&walk))
+	{
+		if (rule_is_live(walk.expires_at, clock) &&
+			counts(row, walk.generation) &&
+			(own == NULL ||
+			 !ItemPointerEquals(&walk.tid, (ItemPointer) &own->tid)))
+			first = walk.expires_at;
+	}
+	holds_walk_end(&walk);
+	return first;
 }
 
 /* Counts what has expired and was not settled: holds, and units of theirs. */
@@ -124,18 +149,35 @@ count_expired(Store *store, Snapshot snapshot, const Pool *pool,
 	holds_walk_end(&walk);
 }
 
+/* All counter rows of a pool, from one of them. */
+static List *
+all_rows(Store *store, Snapshot snapshot, const Pool *pool)
+{
+	return pool->rows <= 1 ? list_make1((void *) pool) :
+		pools_find_stripes(store, snapshot, pool);
+}
+
 /*
- * Returns the units that live holds have.  Costs a step an expired hold.
+ * Returns the units that live holds have in the pool.  Costs a step an expired
+ * hold.
  */
 int64
 vacancy_held(Store *store, Snapshot snapshot, const Pool *pool,
 			 TimestampTz clock)
 {
-	int64		holds;
-	int64		units;
+	int64		held = 0;
+	ListCell   *lc;
 
-	count_expired(store, snapshot, pool, clock, &holds, &units);
-	return pool->held - units;
+	foreach(lc, all_rows(store, snapshot, pool))
+	{
+		Pool	   *row = lfirst(lc);
+		int64		holds;
+		int64		units;
+
+		count_expired(store, snapshot, row, clock, &holds, &units);
+		held += row->held - units;
+	}
+	return held;
 }
 
 /* Returns how many live holds there are, at the same cost. */
@@ -143,11 +185,35 @@ int64
 vacancy_count(Store *store, Snapshot snapshot, const Pool *pool,
 			  TimestampTz clock)
 {
-	int64		holds;
-	int64		units;
+	int64		live = 0;
+	ListCell   *lc;
 
-	count_expired(store, snapshot, pool, clock, &holds, &units);
-	return pool->holds - holds;
+	foreach(lc, all_rows(store, snapshot, pool))
+	{
+		Pool	   *row = lfirst(lc);
+		int64		holds;
+		int64		units;
+
+		count_expired(store, snapshot, row, clock, &holds, &units);
+		live += row->holds - holds;
+	}
+	return live;
+}
+
+/* What is neither confirmed nor promised for good, in all rows. */
+static int64
+unconsumed(Store *store, Snapshot snapshot, const Pool *pool)
+{
+	int64		units = 0;
+	ListCell   *lc;
+
+	foreach(lc, all_rows(store, snapshot, pool))
+	{
+		Pool	   *row = lfirst(lc);
+
+		units += rule_less(row->capacity, row->consumed);
+	}
+	return units;
 }
 
 /*
@@ -160,6 +226,6 @@ vacancy_available(Store *store, Snapshot snapshot, const Pool *pool,
 {
 	if (pool->closed || !rule_is_live(pool->lease_end, clock))
 		return 0;
-	return Max(rule_less(rule_less(pool->capacity, pool->consumed),
+	return Max(rule_less(unconsumed(store, snapshot, pool),
 						 vacancy_held(store, snapshot, pool, clock)), 0);
 }

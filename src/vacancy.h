@@ -26,6 +26,8 @@ typedef struct Vacancy
 {
 	bool		limited;		/* false: nobody said how much there is */
 	int64		could_have;		/* the most that the token could hold */
+	int64		here;			/* the same, from this counter row alone */
+	bool		spans;			/* it takes the locks of all rows to have it */
 	List	   *expired;		/* holds of others that have to go, of Hold */
 	TimestampTz next_expiry;	/* of the holds that stay, at the earliest */
 	TimestampTz retry_at;		/* when a hold of another can first expire */
@@ -34,6 +36,9 @@ typedef struct Vacancy
 extern Vacancy *vacancy_for(Store *store, Snapshot snapshot, const Pool *pool,
 							const Hold *own, const Demand *demand,
 							TimestampTz clock);
+extern TimestampTz vacancy_retry_at(Store *store, Snapshot snapshot,
+									const Pool *row, const Hold *own,
+									TimestampTz clock);
 extern int64 vacancy_held(Store *store, Snapshot snapshot, const Pool *pool,
 						  TimestampTz clock);
 extern int64 vacancy_count(Store *store, Snapshot snapshot, const Pool *pool,
