@@ -94,7 +94,7 @@ SELECT outcome FROM hold_consume('t' || :token, late => true, reservation_id => 
 		'stays@3' => qq(
 \\set token random(1, 30)
 \\set night random(1, 5)
-SELECT outcome FROM hold_try_stays('t' || :token, $rooms, $stay, '50 ms');
+SELECT outcome FROM hold_try_stays('t' || :token, $rooms, $stay, '200 ms');
 ),
 		'leave@1' => qq(
 \\set token random(1, 30)
