@@ -43,6 +43,8 @@ lapsed_pieces(const Standing *standing)
 	{
 		const Entry *entry = list_nth(standing->entries, i);
 
+		if (entry->event == EVENT_RETURNED)
+			continue;
 		if (entry->event != EVENT_EXPIRED ||
 			(pieces != NIL &&
 			 entry->held_since != ((Hold *) linitial(pieces))->held_since))
@@ -69,7 +71,7 @@ static void
 say_what_expired(Standing *standing)
 {
 	Figures    *figures = &standing->figures;
-	const Entry *entry = standing_last_entry(standing);
+	const Entry *entry = standing_end(standing);
 
 	standing->outcome = OUTCOME_EXPIRED;
 	figures->at = token_lapsed_at(standing);
@@ -93,7 +95,7 @@ say_first_figures(Standing *standing, const Entry *consumed)
 void
 say_how_it_ended(Standing *standing, TimestampTz clock)
 {
-	const Entry *entry = standing_last_entry(standing);
+	const Entry *entry = standing_end(standing);
 
 	if (!token_has_any(standing))
 	{
@@ -113,6 +115,7 @@ say_how_it_ended(Standing *standing, TimestampTz clock)
 			break;
 		default:
 			standing->outcome = OUTCOME_RETURNED;
+			entry = standing_last_entry(standing);
 			break;
 	}
 	standing->figures.at = entry->at;
@@ -123,7 +126,7 @@ say_how_it_ended(Standing *standing, TimestampTz clock)
 Hold *
 held_or_lapsed(const Standing *standing)
 {
-	const Entry *entry = standing_last_entry(standing);
+	const Entry *entry = standing_end(standing);
 	Hold	   *hold;
 
 	if (standing->hold != NULL)
@@ -131,7 +134,7 @@ held_or_lapsed(const Standing *standing)
 	hold = palloc0(sizeof(Hold));
 	hold->pool_id = entry->pool_id;
 	hold->qty = entry->qty;
-	hold->consumed = entry->taken;
+	hold->consumed = standing_taken(standing);
 	hold->expires_at = entry->expires_at;
 	hold->held_since = entry->held_since;
 	hold->version = entry->version;

@@ -175,7 +175,7 @@ hold_count(PG_FUNCTION_ARGS)
 static void
 fill_ended(const Standing *standing, Datum *values, bool *isnull)
 {
-	const Entry *entry = standing_last_entry(standing);
+	const Entry *entry = standing_end(standing);
 	const Entry *consumed = standing_last_consumption(standing);
 
 	values[3] = Int32GetDatum(entry->generation);

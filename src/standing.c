@@ -397,11 +397,28 @@ standing_is_live(const Standing *standing, TimestampTz clock)
 		rule_is_live(standing->hold->expires_at, clock);
 }
 
-/* The entry that ended the token's last hold, or NULL. */
+/* The newest entry about the token, which tells what it has taken; or NULL. */
 const Entry *
 standing_last_entry(const Standing *standing)
 {
 	return standing->entries == NIL ? NULL : llast(standing->entries);
+}
+
+/*
+ * The entry that ended the token's last hold, or NULL.  What was returned since
+ * does not change how it ended; where only that is left, it has to do.
+ */
+const Entry *
+standing_end(const Standing *standing)
+{
+	for (int i = list_length(standing->entries) - 1; i >= 0; i--)
+	{
+		const Entry *entry = list_nth(standing->entries, i);
+
+		if (entry->event != EVENT_RETURNED)
+			return entry;
+	}
+	return standing_last_entry(standing);
 }
 
 /* In which state the token's last hold is, or how it ended. */
@@ -413,10 +430,8 @@ standing_state(const Standing *standing, TimestampTz clock)
 			OUTCOME_GRANTED : OUTCOME_EXPIRED;
 	if (standing->entries == NIL)	/* trimmed; a confirmed stay is there */
 		return OUTCOME_CONSUMED;
-	switch (standing_last_entry(standing)->event)
+	switch (standing_end(standing)->event)
 	{
-		case EVENT_CONSUMED:
-			return OUTCOME_CONSUMED;
 		case EVENT_RELEASED:
 			return OUTCOME_RELEASED;
 		case EVENT_EXPIRED:

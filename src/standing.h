@@ -91,6 +91,7 @@ extern int64 standing_qty(const Standing *standing);
 extern Hold *hold_of_stay(const Pool *room, Stay *stay);
 extern bool standing_is_live(const Standing *standing, TimestampTz clock);
 extern const Entry *standing_last_entry(const Standing *standing);
+extern const Entry *standing_end(const Standing *standing);
 extern HoldOutcome standing_state(const Standing *standing,
 								  TimestampTz clock);
 extern const Entry *standing_last_consumption(const Standing *standing);

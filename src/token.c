@@ -127,7 +127,7 @@ TimestampTz
 token_lapsed_at(const Standing *standing)
 {
 	return standing->hold != NULL ? standing->hold->expires_at :
-		standing_last_entry(standing)->expires_at;
+		standing_end(standing)->expires_at;
 }
 
 /* Did the hold expire, and was it live after the given moment? */

@@ -215,3 +215,61 @@ SELECT consumed FROM hold_get('hal');
 
 SELECT * FROM state;
 SELECT regress_ok();
+
+--
+-- A return of what was captured does not change how the rest ended, whether
+-- it was swept before, after or not at all
+--
+
+SELECT hold_pool_set('rest', 40) IS NOT NULL AS made;
+
+-- Captures 2 of 4 in pool rest, lets the other 2 lapse, sweeps before or after
+-- the return of the captured ones, or not at all, and asks what is left.
+CREATE FUNCTION rest_of(token text, sweeps text, returned numeric, OUT step text,
+	OUT outcome hold_outcome, OUT consumed numeric, OUT held numeric)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM FROM hold_try(token, 'rest', 4, '1 minute');
+	PERFORM FROM hold_consume(token, 'rest', 2, false, 'capture');
+	SET LOCAL hold_ledger.clock_offset = '2 min';
+	IF sweeps = 'before' THEN PERFORM hold_sweep(); END IF;
+	PERFORM FROM hold_return(token, 'rest', returned, 'refund');
+	IF sweeps = 'after' THEN PERFORM hold_sweep(); END IF;
+	RETURN QUERY SELECT 'get', g.state, g.consumed, g.qty FROM hold_get(token) g;
+	RETURN QUERY SELECT 'release', r.outcome, r.consumed, r.held FROM hold_release(token) r;
+	RETURN QUERY SELECT 'consume', c.outcome, c.consumed, c.held FROM hold_consume(token) c;
+	RETURN QUERY SELECT 'late', c.outcome, c.consumed, c.held FROM hold_consume(token, late => true) c;
+	RETURN QUERY SELECT 'return', r.outcome, r.refunded, r.held FROM hold_return(token) r;
+	SET LOCAL hold_ledger.clock_offset = 0;
+END $$;
+SELECT DISTINCT array_agg(row(step, outcome, consumed, held)::text) OVER (PARTITION BY token) AS same_for_all
+FROM unnest('{before,after,never}'::text[]) AS sweeps, rest_of('one ' || sweeps, sweeps, 1), concat('one ', sweeps) AS token;
+SELECT DISTINCT array_agg(row(step, outcome, consumed, held)::text) OVER (PARTITION BY token) AS same_for_all
+FROM unnest('{before,after,never}'::text[]) AS sweeps, rest_of('all ' || sweeps, sweeps, 2), concat('all ', sweeps) AS token;
+SELECT * FROM state WHERE pool = 'rest';
+
+-- it blocks its siblings as before
+SELECT outcome FROM hold_try('sib', 'beds', 1, '1 hour');
+SELECT outcome FROM hold_try('sib', 'rest', 3, '1 minute');
+SELECT outcome FROM hold_consume('sib', 'rest', 1, false, 'capture');
+SET hold_ledger.clock_offset = '2 min';
+SELECT hold_sweep() > 0 AS swept;
+SELECT pool, outcome FROM hold_consume('sib') ORDER BY pool;
+SELECT outcome, refunded FROM hold_return('sib', 'rest', 1, 'refund');
+SELECT pool, outcome FROM hold_consume('sib') ORDER BY pool;
+SELECT pool, outcome, consumed FROM hold_consume('sib', late => true) ORDER BY pool;
+RESET hold_ledger.clock_offset;
+
+-- what was released stays released, also where nothing is left to return
+SELECT outcome FROM hold_try('rel', 'rest', 4);
+SELECT outcome FROM hold_consume('rel', 'rest', 2, false, 'capture');
+SELECT outcome FROM hold_release('rel');
+SELECT outcome, refunded FROM hold_return('rel', 'rest', 1, 'refund');
+SELECT outcome, consumed, held FROM hold_release('rel');
+SELECT outcome, consumed, held FROM hold_consume('rel');
+SELECT outcome, refunded FROM hold_return('rel', ref => 'refund 2');
+SELECT outcome, refunded FROM hold_return('rel', ref => 'refund 3');
+SELECT outcome FROM hold_release('rel');
+SELECT state, consumed FROM hold_get('rel');
+SELECT outcome FROM hold_try('rel', 'rest', 4);
+SELECT regress_ok();
