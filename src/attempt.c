@@ -27,6 +27,7 @@
 #include "access/xact.h"
 #include "batch.h"
 #include "miscadmin.h"
+#include "rows.h"
 #include "rules.h"
 #include "session.h"
 #include "stripes.h"
@@ -177,6 +178,14 @@ compare_keys(const ListCell *a, const ListCell *b)
 							 ((Standing *) lfirst(b))->pool.key);
 }
 
+/* Makes a pool, unless somebody has, or brings it back. */
+static void
+make_pool(Store *store, Pool *pool)
+{
+	if (!rows_make(store, pool, session_clock()))
+		rows_restore(store, pool, session_clock());
+}
+
 /* Makes the pools that are missing, in the byte order of their keys. */
 static void
 make_missing(Store *store, List *standings)
@@ -190,7 +199,7 @@ make_missing(Store *store, List *standings)
 		Pool	   *pool = &((Standing *) lfirst(lc))->pool;
 
 		if (pool->id == 0)
-			(void) stripes_make(store, pool, session_clock());
+			make_pool(store, pool);
 	}
 	CommandCounterIncrement();
 }
@@ -395,6 +404,22 @@ run_under_locks(List *attempts, List *wanted)
 }
 
 /*
+ * Writes a change of one pool on the spot; false, with nothing written, if that
+ * takes locks, or if somebody was faster.
+ */
+static bool
+write_at_once(Attempt *attempt, List *written)
+{
+	if (list_length(written) > 1 || attempt->needs_locks ||
+		any_missing(written))
+		return false;
+	attempt->waited = !change_write(attempt->store,
+									((Standing *) linitial(written))->change,
+									false);
+	return !attempt->waited;
+}
+
+/*
  * Runs the verb to its end and returns the standings with their outcomes.
  * Errors 40001 where the transaction's snapshot is outdated, or where pools
  * of the token keep turning up; those of lock waits pass through.
@@ -406,12 +431,9 @@ attempt_run(Attempt *attempt)
 
 	judge(attempt);
 	written = standings_to_write(attempt->standings);
-	if (written != NIL &&
-		(list_length(written) > 1 || attempt->needs_locks ||
-		 any_missing(written) ||
-		 !change_write(attempt->store,
-					   ((Standing *) linitial(written))->change, false)))
-		run_under_locks(list_make1(attempt), written);
+	if (written == NIL || write_at_once(attempt, written))
+		return attempt->standings;
+	run_under_locks(list_make1(attempt), written);
 	return attempt->standings;
 }
 

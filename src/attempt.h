@@ -19,6 +19,7 @@ typedef struct Attempt
 	Store	   *store;
 	void	   *request;		/* the verb's own */
 	int			number;			/* of the request in a batch, or 0 */
+	bool		waited;			/* for a pool that somebody had locked */
 	bool		locked;			/* are the pools locked by now? */
 	bool		needs_locks;	/* set by decide: only locks can tell */
 	TimestampTz clock;			/* the moment of the decision */

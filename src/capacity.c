@@ -15,10 +15,10 @@
 #include "change.h"
 #include "compat.h"
 #include "pools.h"
+#include "rows.h"
 #include "rules.h"
 #include "session.h"
 #include "store.h"
-#include "stripes.h"
 #include "access/xact.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -42,68 +42,11 @@ typedef struct PoolRequest
 	int16		stripes;
 } PoolRequest;
 
-static int
-compare_for_locks(const ListCell *a, const ListCell *b)
-{
-	return pools_compare_for_locks(lfirst(a), lfirst(b));
-}
-
-static int
-compare_stripes(const ListCell *a, const ListCell *b)
-{
-	return ((Pool *) lfirst(a))->stripe - ((Pool *) lfirst(b))->stripe;
-}
-
-/* Finds all counter rows of the pool, retired or not; NIL if there is none. */
-static List *
-find_rows(Store *store, Snapshot snapshot, const text *key)
-{
-	Pool	   *own = palloc(sizeof(Pool));
-
-	if (!pools_find(store, snapshot, key, own))
-		return NIL;
-	return own->rows == 1 ? list_make1(own) :
-		pools_find_stripes(store, snapshot, own);
-}
-
-/*
- * Finds the pool, retired or not, and locks its counter rows, its own the first
- * of the list; NIL if there is none.  With one snapshot, a pool that was made
- * or changed since is error 40001.
- */
-static List *
-lock_rows(Store *store, const text *key)
-{
-	List	   *rows;
-	ListCell   *lc;
-
-	do
-	{
-		rows = find_rows(store, store_look(), key);
-		list_sort(rows, compare_for_locks);
-		foreach(lc, rows)
-		{
-			(void) pools_lock(store, lfirst(lc), true);
-		}
-		list_sort(rows, compare_stripes);
-		store_look_away();
-	} while (rows != NIL &&
-			 list_length(rows) < ((Pool *) linitial(rows))->rows);
-	if (rows != NIL || !store_has_one_snapshot())
-		return rows;
-
-	rows = find_rows(store, store_look_at_latest(), key);
-	store_look_away();
-	if (rows != NIL)
-		raise_outdated();
-	return NIL;
-}
-
 /* The same for a pool that has to be there.  Error 42704. */
 static List *
 require_rows(Store *store, const text *key)
 {
-	List	   *rows = lock_rows(store, key);
+	List	   *rows = rows_lock(store, key);
 
 	if (rows == NIL || ((Pool *) linitial(rows))->retired)
 		pool_raise_unknown(key, "Make it with hold_pool_set.");
@@ -139,27 +82,10 @@ make_pool(Store *store, const PoolRequest *request)
 	pool.stripes = request->stripes;
 	if (request->leased)
 		pool.lease_end = request->lease_end;
-	if (!stripes_make(store, &pool, session_clock()))
+	if (!rows_make(store, &pool, session_clock()))
 		return false;
 	CommandCounterIncrement();
 	return true;
-}
-
-/* A pool that was dropped comes back open, with its numbering and memory. */
-static void
-revive_pool(List *changes)
-{
-	ListCell   *lc;
-
-	foreach(lc, changes)
-	{
-		Pool	   *row = &((Change *) lfirst(lc))->pool;
-
-		row->retired = false;
-		row->closed = false;
-		row->lease_end = DT_NOEND;
-	}
-	change_pool(linitial(changes), EVENT_OPENED, 0, NULL);
 }
 
 /* Is the pool already what it is to be? */
@@ -169,7 +95,7 @@ is_as_requested(List *rows, const PoolRequest *request)
 	const Pool *own = linitial(rows);
 
 	return !own->retired && own->counted == request->counted &&
-		(!own->counted || stripes_capacity(rows) == request->capacity) &&
+		(!own->counted || rows_capacity(rows) == request->capacity) &&
 		(!request->leased || own->lease_end == request->lease_end) &&
 		(!request->striped || own->stripes == request->stripes);
 }
@@ -195,21 +121,21 @@ set_pool(Store *store, const PoolRequest *request, List *rows)
 	require_capacity(linitial(rows), request);
 	if (is_as_requested(rows, request))
 		return;
-	changes = stripes_begin(rows, session_clock());
+	changes = rows_begin(rows, session_clock());
 	if (((Pool *) linitial(rows))->retired)
-		revive_pool(changes);
+		rows_reopen(changes);
 	if (request->striped)
-		changes = stripes_resize(changes, request->stripes);
+		changes = rows_resize(changes, request->stripes);
 	foreach(lc, changes)
 	{
 		if (request->leased)
 			((Change *) lfirst(lc))->pool.lease_end = request->lease_end;
 	}
 	if (request->counted)
-		stripes_share_out(changes, request->capacity, NULL);
+		rows_share_out(changes, request->capacity, NULL);
 	else
-		stripes_make_external(changes);
-	stripes_write(store, changes);
+		rows_make_external(changes);
+	rows_write(store, changes);
 }
 
 /*
@@ -231,7 +157,7 @@ hold_pool_set(PG_FUNCTION_ARGS)
 
 	read_pool_request(fcinfo, &request);
 	store_open_for_writing(&store, fcinfo);
-	while ((rows = lock_rows(&store, request.pool)) == NIL)
+	while ((rows = rows_lock(&store, request.pool)) == NIL)
 		(void) make_pool(&store, &request);
 	set_pool(&store, &request, rows);
 	store_close_after_writing(&store);
@@ -256,7 +182,7 @@ static int64
 added_capacity(List *rows, int64 delta)
 {
 	const Pool *pool = linitial(rows);
-	int64		before = stripes_capacity(rows);
+	int64		before = rows_capacity(rows);
 	int64		capacity = rule_add(before, delta);
 
 	if (!pool->counted)
@@ -299,14 +225,14 @@ hold_pool_add(PG_FUNCTION_ARGS)
 
 	store_open_for_writing(&store, fcinfo);
 	rows = require_rows(&store, key);
-	capacity = stripes_capacity(rows);
+	capacity = rows_capacity(rows);
 	if (!was_added_before(&store, linitial(rows), ref))
 	{
-		List	   *changes = stripes_begin(rows, session_clock());
+		List	   *changes = rows_begin(rows, session_clock());
 
 		capacity = added_capacity(rows, delta);
-		stripes_share_out(changes, capacity, ref);
-		stripes_write(&store, changes);
+		rows_share_out(changes, capacity, ref);
+		rows_write(&store, changes);
 	}
 	store_close_after_writing(&store);
 	PG_RETURN_NUMERIC(rule_numeric(capacity));
@@ -329,14 +255,14 @@ set_closed(FunctionCallInfo fcinfo, bool closed)
 	differs = ((Pool *) linitial(rows))->closed != closed;
 	if (differs)
 	{
-		changes = stripes_begin(rows, session_clock());
+		changes = rows_begin(rows, session_clock());
 		foreach(lc, changes)
 		{
 			((Change *) lfirst(lc))->pool.closed = closed;
 		}
 		change_pool(linitial(changes), closed ? EVENT_CLOSED : EVENT_OPENED,
 					0, NULL);
-		stripes_write(&store, changes);
+		rows_write(&store, changes);
 	}
 	store_close_after_writing(&store);
 	return differs;
@@ -367,11 +293,8 @@ hold_pool_open(PG_FUNCTION_ARGS)
 
 /* Error 22023: a lease with that end began with another capacity. */
 static void
-require_same_lease(const Pool *pool, bool counted, int64 before,
-				   int64 capacity)
+raise_other_lease(const Pool *pool)
 {
-	if (counted && before == capacity)
-		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("the lease of pool \"%s\" with that end has another capacity",
@@ -379,7 +302,10 @@ require_same_lease(const Pool *pool, bool counted, int64 before,
 			 errhint("Change it with hold_pool_set or hold_pool_add.")));
 }
 
-/* Has that lease begun before?  Then *generation is its generation. */
+/*
+ * Has that lease begun before, or is the present one like it?  Then *generation
+ * is its generation.
+ */
 static bool
 lease_has_begun(Store *store, List *rows, int64 capacity,
 				TimestampTz lease_end, int32 *generation)
@@ -388,20 +314,18 @@ lease_has_begun(Store *store, List *rows, int64 capacity,
 	Entry		entry;
 	bool		found;
 
-	*generation = pool->generation;
-	if (pool->lease_end == lease_end)
-	{
-		require_same_lease(pool, pool->counted, stripes_capacity(rows),
-						   capacity);
-		return true;
-	}
 	found = entries_find_lease(store, store_look(), pool->id, lease_end,
 							   &entry);
 	store_look_away();
-	if (!found)
+	*generation = found ? entry.generation : pool->generation;
+	if (found && entry.qty == capacity)
+		return true;
+	if (!found && pool->lease_end != lease_end)
 		return false;
-	require_same_lease(pool, true, entry.qty, capacity);
-	*generation = entry.generation;
+	if (pool->lease_end != lease_end || !pool->counted ||
+		rows_capacity(rows) != capacity)
+		raise_other_lease(pool);
+	*generation = pool->generation;
 	return true;
 }
 
@@ -411,15 +335,15 @@ begin_lease(Store *store, List *rows, int64 capacity, TimestampTz lease_end)
 {
 	const Pool *pool = linitial(rows);
 	TimestampTz clock = session_clock();
-	List	   *changes = stripes_begin(rows, clock);
+	List	   *changes = rows_begin(rows, clock);
 
 	if (!rule_is_live(lease_end, clock))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("lease of pool \"%s\" must end in the future",
 						text_to_cstring(pool->key))));
-	stripes_next_lease(changes, capacity, lease_end);
-	stripes_write(store, changes);
+	rows_next_lease(changes, capacity, lease_end);
+	rows_write(store, changes);
 	return ((Change *) linitial(changes))->pool.generation;
 }
 
@@ -497,13 +421,13 @@ hold_pool_drop(PG_FUNCTION_ARGS)
 	{
 		require_no_live_hold(&store, lfirst(lc), clock);
 	}
-	changes = stripes_begin(rows, clock);
+	changes = rows_begin(rows, clock);
 	foreach(lc, changes)
 	{
 		((Change *) lfirst(lc))->pool.retired = true;
 	}
 	change_pool(linitial(changes), EVENT_CLOSED, 0, NULL);
-	stripes_write(&store, changes);
+	rows_write(&store, changes);
 	store_close_after_writing(&store);
 	PG_RETURN_VOID();
 }

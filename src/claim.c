@@ -13,6 +13,7 @@
 
 #include "arguments.h"
 #include "classes.h"
+#include "rows.h"
 #include "rules.h"
 #include "source.h"
 #include "stripes.h"
@@ -21,16 +22,26 @@
 
 /* --- finding --- */
 
-/* A pool that is not there may be one that a class would make. */
-static void
+/*
+ * A pool that is not there, or was dropped, may be one that a class would make;
+ * then it is as if it had yet to be made.  What was consumed in it still counts.
+ */
+static bool
 shape_by_class(Store *store, Snapshot snapshot, Claim *claim)
 {
+	Pool	   *pool = &claim->standing.pool;
+	int64		consumed = 0;
 	PoolClass	class;
 
 	if (!classes_find_for_pool(store, snapshot, claim->want->pool, &class))
-		return;
-	classes_shape_pool(&class, &claim->standing.pool);
+		return false;
+	if (pool->id != 0)
+		consumed = pools_consumed(store, snapshot, pool);
+	pool_init(pool, store->tenant, claim->want->pool);
+	classes_shape_pool(&class, pool);
+	pool->consumed = consumed;
 	claim->unknown = false;
+	return true;
 }
 
 /* For a single claim: a live hold answers without the ledger's memory. */
@@ -62,11 +73,10 @@ find_claim(Store *store, Snapshot snapshot, const ClaimRequest *request,
 		pool_init(&standing->pool, store->tenant, want->pool);
 	claim->unknown = standing->pool.id == 0 || standing->pool.retired;
 	claim->demand = want->demand;
-	if (standing->pool.id == 0)
-	{
-		shape_by_class(store, snapshot, claim);
+	if (claim->unknown && shape_by_class(store, snapshot, claim))
 		return claim;
-	}
+	if (standing->pool.id == 0)
+		return claim;
 
 	standing_find_siblings(store, snapshot, request->token, standing);
 	if (facts != NULL)
@@ -292,8 +302,10 @@ fresh_hold(const Claim *claim, const ClaimRequest *request,
 
 /* Builds what a claim that is granted, renewed or changed writes. */
 static void
-change_claim(Claim *claim, const ClaimRequest *request, TimestampTz clock)
+change_claim(Claim *claim, const Attempt *attempt)
 {
+	const ClaimRequest *request = attempt->request;
+	TimestampTz clock = attempt->clock;
 	Standing   *standing = &claim->standing;
 	Change	   *change = change_begin(&standing->pool,
 									  stripes_clear(standing, clock));
@@ -310,6 +322,7 @@ change_claim(Claim *claim, const ClaimRequest *request, TimestampTz clock)
 	if (standing->outcome == OUTCOME_GRANTED && standing->hold != NULL)
 		change_expire(change, standing->hold);
 	stripes_gather(standing, claim->vacancy, claim->demand.qty, clock);
+	rows_count_wait(change, attempt->waited);
 	if (standing->outcome == OUTCOME_GRANTED)
 		change_grant(change, fresh_hold(claim, request, change, clock));
 	else
@@ -352,7 +365,7 @@ decide_claims(Attempt *attempt, Snapshot snapshot, List *claims)
 	}
 	for (int i = 0; i < request->count; i++)
 	{
-		change_claim(list_nth(claims, i), request, attempt->clock);
+		change_claim(list_nth(claims, i), attempt);
 	}
 	for (int i = request->count; i < list_length(claims); i++)
 		replace_hold(list_nth(claims, i), attempt->clock);
@@ -382,6 +395,17 @@ claims_run(Store *store, ClaimRequest *request)
 
 	claims_prepare(&attempt, store, request);
 	return attempt_run(&attempt);
+}
+
+/* Lets an adaptive pool split or merge, after what the claim met there. */
+void
+claim_adapt(Store *store, const Claim *claim)
+{
+	const Standing *standing = &claim->standing;
+	int64		left = claim->vacancy->could_have - claim->demand.qty;
+
+	if (standing->change != NULL && standing->change->pool.stripes == 0)
+		rows_adapt(store, standing, left / claim->demand.qty);
 }
 
 /* --- answering --- */

@@ -49,6 +49,7 @@ typedef struct ClaimRequest
 extern void claims_prepare(Attempt *attempt, Store *store,
 						   ClaimRequest *request);
 extern List *claims_run(Store *store, ClaimRequest *request);
+extern void claim_adapt(Store *store, const Claim *claim);
 extern bool claim_available(const Claim *claim, int64 *available);
 
 #endif							/* HOLD_CLAIM_H */

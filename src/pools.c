@@ -163,7 +163,7 @@ typedef struct Pending
 	int64		pool_id;		/* must be first: it is the key */
 	Pool		pool;			/* with the version that the table has */
 	bool		unwritten;
-}			Pending;
+} Pending;
 
 /*
  * From here on, pools_update() only takes note, until pools_flush(): of a pool
@@ -323,6 +323,20 @@ pools_find_stripes(Store *store, Snapshot snapshot, const Pool *pool)
 		overlay_pending(store, lfirst(lc));
 	}
 	return rows;
+}
+
+/* What was consumed in all counter rows of a pool. */
+int64
+pools_consumed(Store *store, Snapshot snapshot, const Pool *pool)
+{
+	int64		consumed = 0;
+	ListCell   *lc;
+
+	foreach(lc, pools_find_stripes(store, snapshot, pool))
+	{
+		consumed += ((Pool *) lfirst(lc))->consumed;
+	}
+	return consumed;
 }
 
 /* Finds the row of a tenant's room, or says what it would be. */

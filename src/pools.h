@@ -51,6 +51,8 @@ extern bool pools_find(Store *store, Snapshot snapshot, const text *key,
 					   Pool *pool);
 extern List *pools_find_stripes(Store *store, Snapshot snapshot,
 								const Pool *pool);
+extern int64 pools_consumed(Store *store, Snapshot snapshot,
+							const Pool *pool);
 extern bool pools_find_id(Store *store, Snapshot snapshot, int64 id,
 						  Pool *pool);
 extern void pool_init_room(Pool *pool, text *tenant, int64 room_id);

@@ -41,13 +41,17 @@ find_pool(Store *store, text *key, Pool *pool)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
 	PoolClass	class;
+	bool		found = pools_find(store, snapshot, key, pool);
+	int64		consumed;
 
-	if (pools_find(store, snapshot, key, pool))
-		return !pool->retired;
+	if (found && !pool->retired)
+		return true;
 	if (!classes_find_for_pool(store, snapshot, key, &class))
 		return false;
+	consumed = found ? pools_consumed(store, snapshot, pool) : 0;
 	pool_init(pool, store->tenant, key);
 	classes_shape_pool(&class, pool);
+	pool->consumed = consumed;
 	return true;
 }
 

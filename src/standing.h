@@ -55,7 +55,7 @@ typedef struct Sibling
 {
 	Standing	standing;		/* must be first; without holds and entries */
 	struct Vacancy *vacancy;
-}			Sibling;
+} Sibling;
 
 /* All that a token has and had, by pool. */
 typedef struct TokenFacts

@@ -218,16 +218,15 @@ move_capacity(Change *change, int64 units)
 }
 
 /*
- * Takes up to "wanted" units of a row, and of what is over, half: so the next
- * claim in the same home finds some.
+ * Takes up to "wanted" units of a row, and half of what nobody holds there
+ * then: so the next claim in the same home finds some.
  */
 static int64
-take_of_sibling(Sibling * sibling, int64 wanted, TimestampTz clock)
+take_of_sibling(Sibling *sibling, int64 wanted, TimestampTz clock)
 {
 	Change	   *change = change_of_sibling(&sibling->standing, clock);
-	int64		has = sibling->vacancy->could_have;
-	int64		over = Max(has - wanted, 0) / 2;
-	int64		taken = Min(has, wanted) + over - over % UNITS_PER_ONE;
+	int64		taken = Min(sibling->vacancy->could_have, wanted);
+	int64		over;
 	ListCell   *lc;
 
 	foreach(lc, sibling->vacancy->expired)
@@ -235,6 +234,10 @@ take_of_sibling(Sibling * sibling, int64 wanted, TimestampTz clock)
 		change_expire(change, lfirst(lc));
 	}
 	change_next_expiry(change, sibling->vacancy->next_expiry);
+	over = rule_less(rule_less(change->pool.capacity, change->pool.held),
+					 change->pool.consumed) - taken;
+	over = Max(over, 0) / 2;
+	taken += over - over % UNITS_PER_ONE;
 	move_capacity(change, -taken);
 	return taken;
 }
@@ -313,234 +316,4 @@ stripes_revive(Standing *standing, TimestampTz clock)
 		change->pool.lease_end = DT_NOEND;
 		change_pool(change, EVENT_OPENED, 0, NULL);
 	}
-}
-
-/* --- all rows at once --- */
-
-/*
- * Begins a change of each row, its own first.  What is told of several rows is
- * later than all that was told of any.
- */
-List *
-stripes_begin(List *rows, TimestampTz clock)
-{
-	List	   *changes = NIL;
-	ListCell   *lc;
-
-	foreach(lc, rows)
-	{
-		Pool	   *row = lfirst(lc);
-
-		if (list_length(rows) > 1)
-			clock = Max(clock, row->last_at + 1);
-	}
-	foreach(lc, rows)
-	{
-		changes = lappend(changes, change_begin(lfirst(lc), clock));
-	}
-	return changes;
-}
-
-/* The capacity of the pool: the shares of its rows. */
-int64
-stripes_capacity(List *rows)
-{
-	int64		capacity = 0;
-	ListCell   *lc;
-
-	foreach(lc, rows)
-	{
-		capacity += ((Pool *) lfirst(lc))->capacity;
-	}
-	return capacity;
-}
-
-/* A row that is not there yet, beside the pool's own. */
-static Pool
-further_row(const Pool *own, int16 stripe)
-{
-	Pool		row = *own;
-
-	row.id = 0;
-	row.consumed = 0;
-	row.held = 0;
-	row.holds = 0;
-	row.seq = 0;
-	row.first_seq = 1;
-	row.next_expiry = DT_NOEND;
-	row.stripe = stripe;
-	row.capacity = 0;
-	return row;
-}
-
-/*
- * Spreads the pool over so many rows, 0 for adaptive, and adds those that are
- * missing.  Rows that are not used any more keep what is in them.
- */
-List *
-stripes_resize(List *changes, int16 stripes)
-{
-	Change	   *own = linitial(changes);
-	int16		homes = stripes;
-	ListCell   *lc;
-
-	if (stripes == 0)
-		homes = own->pool.stripes == 0 ? own->pool.homes : 1;
-	own->pool.stripes = stripes;
-	own->pool.homes = homes;
-	own->pool.rows = Max(own->pool.rows, homes);
-	for (int16 i = list_length(changes); i < homes; i++)
-	{
-		Pool		row = further_row(&own->pool, i);
-
-		changes = lappend(changes, change_begin(&row, own->at));
-	}
-	foreach(lc, changes)
-	{
-		Pool	   *row = &((Change *) lfirst(lc))->pool;
-
-		row->stripes = stripes;
-		row->homes = homes;
-		row->rows = own->pool.rows;
-	}
-	return changes;
-}
-
-/* What of "free" a row gets: whole units each, its own row the rest. */
-static int64
-part_of_row(const Pool *row, int64 free)
-{
-	int64		part = free / row->homes;
-
-	part -= part % UNITS_PER_ONE;
-	if (row->stripe >= row->homes)
-		return 0;
-	return row->stripe > 0 ? part : free - part * (row->homes - 1);
-}
-
-/* What is held and consumed in a row; no more than can be counted. */
-static int64
-used_in_row(const Pool *row)
-{
-	int64		most = PG_INT64_MAX - row->consumed;
-
-	return row->held > most ? PG_INT64_MAX : row->held + row->consumed;
-}
-
-/*
- * The share of a row in a capacity of which so much is free.  Where nothing is,
- * promises are covered in turn, as far as what is left goes.
- */
-static int64
-share_of_row(const Pool *row, int64 free, int64 left)
-{
-	if (row->rows == 1)
-		return left;
-	return free >= 0 ? used_in_row(row) + part_of_row(row, free) :
-		Min(used_in_row(row), left);
-}
-
-/*
- * Gives the pool this capacity: each row what is held and consumed there and a
- * part of what is free.
- */
-void
-stripes_share_out(List *changes, int64 capacity, text *ref)
-{
-	int64		free = capacity;
-	int64		left = capacity;
-	ListCell   *lc;
-
-	foreach(lc, changes)
-	{
-		free = rule_less(free, used_in_row(&((Change *) lfirst(lc))->pool));
-	}
-	foreach(lc, changes)
-	{
-		Change	   *change = lfirst(lc);
-		Pool	   *row = &change->pool;
-		int64		before = row->counted ? row->capacity : 0;
-
-		row->counted = true;
-		row->capacity = share_of_row(row, free, left);
-		left -= row->capacity;
-		change_pool(change, EVENT_CAPACITY, row->capacity - before,
-					row->stripe == 0 ? ref : NULL);
-	}
-}
-
-/* Begins a lease in all rows.  The pool's own entry tells the capacity. */
-void
-stripes_next_lease(List *changes, int64 capacity, TimestampTz lease_end)
-{
-	ListCell   *lc;
-
-	foreach(lc, changes)
-	{
-		Change	   *change = lfirst(lc);
-		int64		share = part_of_row(&change->pool, capacity);
-
-		change_generation(change, share, lease_end,
-						  change->pool.stripe == 0 ? capacity : share);
-	}
-}
-
-/* Takes the capacity of its own away from the pool. */
-void
-stripes_make_external(List *changes)
-{
-	ListCell   *lc;
-
-	foreach(lc, changes)
-	{
-		Change	   *change = lfirst(lc);
-		int64		before = change->pool.counted ? change->pool.capacity : 0;
-
-		change->pool.counted = false;
-		change->pool.capacity = 0;
-		change_pool(change, EVENT_CAPACITY, -before, NULL);
-	}
-}
-
-/* Writes all rows, which are locked, and inserts those that are new. */
-void
-stripes_write(Store *store, List *changes)
-{
-	ListCell   *lc;
-
-	foreach(lc, changes)
-	{
-		Change	   *change = lfirst(lc);
-
-		if (change->pool.id == 0 ? !change_insert(store, change) :
-			!change_write(store, change, true))
-			elog(ERROR, "a pool changed under its lock");
-	}
-}
-
-/*
- * Makes a pool or a room that is not there, with all its counter rows.
- * Returns false if somebody else has made it meanwhile.
- */
-bool
-stripes_make(Store *store, Pool *pool, TimestampTz clock)
-{
-	Pool		empty = *pool;
-	List	   *changes;
-
-	empty.counted = false;
-	empty.capacity = 0;
-	changes = stripes_resize(list_make1(change_begin(&empty, clock)),
-							 pool->stripes);
-	if (pool->is_room)
-		change_pool(linitial(changes), EVENT_OPENED, 0, NULL);
-	else if (pool->counted)
-		stripes_share_out(changes, pool->capacity, NULL);
-	else
-		stripes_make_external(changes);
-	if (!change_insert(store, linitial(changes)))
-		return false;
-	*pool = ((Change *) linitial(changes))->pool;
-	stripes_write(store, list_copy_tail(changes, 1));
-	return true;
 }

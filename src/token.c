@@ -26,7 +26,8 @@ find_in_pool(Store *store, Snapshot snapshot, const TokenRequest *request)
 	Hold	   *hold = palloc(sizeof(Hold));
 	PoolClass	class;
 
-	if (!pools_find(store, snapshot, request->pool, &standing->pool))
+	if (!pools_find(store, snapshot, request->pool, &standing->pool) ||
+		standing->pool.retired)
 	{
 		pool_init(&standing->pool, store->tenant, request->pool);
 		standing->pool.retired = !classes_find_for_pool(store, snapshot,

@@ -135,6 +135,7 @@ hold_try(PG_FUNCTION_ARGS)
 	store_open_for_writing(&store, fcinfo);
 	claims = claims_run(&store, &request);
 	answer = answer_of_claim(linitial(claims), 1, want.demand.qty);
+	claim_adapt(&store, linitial(claims));
 	store_close_after_writing(&store);
 	return answer_grant(fcinfo, &store.relations, &answer);
 }

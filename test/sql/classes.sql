@@ -354,3 +354,26 @@ SELECT * FROM hold_verify();
 DROP VIEW state;
 DROP OWNED BY regress_classes_app, regress_classes_owner;
 DROP ROLE regress_classes_app, regress_classes_owner;
+
+--
+-- A pool of a class that was dropped is as if the class had yet to make it
+--
+
+SELECT hold_class_set('back', 3);
+SELECT outcome, available FROM hold_try('one', 'back:1', 2);
+SELECT outcome FROM hold_consume('one', qty => 1);
+SELECT outcome FROM hold_try('two', 'back:1');
+SELECT outcome FROM hold_release('two');
+SELECT hold_pool_drop('back:1');
+SELECT hold_available('back:1'), hold_count('back:1');
+SELECT outcome FROM hold_consume('one', 'back:1');
+-- neither without a budget nor with a large one is there more than the class says
+SELECT outcome, available FROM hold_try('six', 'back:1', 3);
+SELECT outcome, available FROM hold_try('six', 'back:1', 50, budget => 100);
+SELECT outcome FROM hold_try('one', 'back:1');
+SELECT pool FROM hold_pool_status WHERE pool ~ '^back';
+SELECT outcome, available FROM hold_try('six', 'back:1', 1, budget => 100);
+SELECT pool, capacity, consumed, held, available FROM hold_pool_status WHERE pool ~ '^back';
+SELECT event, qty, held, consumed, capacity FROM hold_entries WHERE pool = 'back:1' ORDER BY seq;
+SELECT outcome FROM hold_consume('one', 'back:1');
+SELECT * FROM hold_verify();

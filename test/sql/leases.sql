@@ -174,6 +174,19 @@ SELECT hold_pool_drop('gate');
 SELECT outcome FROM hold_release('old');
 SELECT hold_pool_drop('gate');
 
+-- a retry opens no second generation, whatever was set since
+SELECT hold_pool_set('again', 9, '2095-01-01') IS NOT NULL AS made;
+SELECT hold_pool_renew('again', 9, '2096-01-01');
+SELECT hold_pool_set('again', 4) IS NOT NULL AS changed;
+SELECT hold_pool_renew('again', 9, '2096-01-01'), hold_pool_renew('again', 4, '2096-01-01');
+SELECT hold_pool_renew('again', 5, '2096-01-01');
+\echo :LAST_ERROR_SQLSTATE
+SELECT hold_pool_set('again', 4, 'infinity') IS NOT NULL AS changed;
+SELECT hold_pool_renew('again', 9, '2096-01-01');
+SELECT hold_pool_renew('again', 4, '2096-01-01');
+\echo :LAST_ERROR_SQLSTATE
+SELECT hold_pool_renew('again', 4, '2097-01-01');
+
 --
 -- Mistakes
 --

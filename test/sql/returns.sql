@@ -225,7 +225,7 @@ SELECT hold_pool_set('rest', 40) IS NOT NULL AS made;
 
 -- Captures 2 of 4 in pool rest, lets the other 2 lapse, sweeps before or after
 -- the return of the captured ones, or not at all, and asks what is left.
-CREATE FUNCTION rest_of(token text, sweeps text, returned numeric, OUT step text,
+CREATE FUNCTION pg_temp.rest_of(token text, sweeps text, returned numeric, OUT step text,
 	OUT outcome hold_outcome, OUT consumed numeric, OUT held numeric)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
 BEGIN
@@ -243,9 +243,9 @@ BEGIN
 	SET LOCAL hold_ledger.clock_offset = 0;
 END $$;
 SELECT DISTINCT array_agg(row(step, outcome, consumed, held)::text) OVER (PARTITION BY token) AS same_for_all
-FROM unnest('{before,after,never}'::text[]) AS sweeps, rest_of('one ' || sweeps, sweeps, 1), concat('one ', sweeps) AS token;
+FROM unnest('{before,after,never}'::text[]) AS sweeps, pg_temp.rest_of('one ' || sweeps, sweeps, 1), concat('one ', sweeps) AS token;
 SELECT DISTINCT array_agg(row(step, outcome, consumed, held)::text) OVER (PARTITION BY token) AS same_for_all
-FROM unnest('{before,after,never}'::text[]) AS sweeps, rest_of('all ' || sweeps, sweeps, 2), concat('all ', sweeps) AS token;
+FROM unnest('{before,after,never}'::text[]) AS sweeps, pg_temp.rest_of('all ' || sweeps, sweeps, 2), concat('all ', sweeps) AS token;
 SELECT * FROM state WHERE pool = 'rest';
 
 -- it blocks its siblings as before

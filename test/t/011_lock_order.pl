@@ -127,7 +127,7 @@ SELECT outcome FROM hold_try('t' || :token, 'p' || :pool, 1, '50 ms');
 COMMIT;
 ),
 	});
-ok(!$node->log_contains('deadlock detected'), 'nobody deadlocked');
+no_deadlock($node);
 cmp_ok($node->safe_psql('postgres',
 	q(SELECT count(*) FROM hold_pool_status WHERE pool ~ '^(new|class:)')),
 	'>', 20, 'many pools were made on the way');

@@ -178,7 +178,7 @@ ON CONFLICT DO NOTHING;
 ),
 		'sweep@1' => q(SELECT hold_sweep(20);),
 	});
-ok(!$node->log_contains('deadlock detected'), 'nobody deadlocked');
+no_deadlock($node);
 is($node->safe_psql('postgres', q(
 	SELECT event FROM unnest(ARRAY['granted', 'renewed', 'changed', 'consumed', 'released',
 		'expired', 'returned']::hold_event[]) event

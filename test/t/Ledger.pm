@@ -12,7 +12,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(start_ledger rows few start_psql finish_psql is_sound);
+our @EXPORT = qw(start_ledger rows few start_psql finish_psql is_sound no_deadlock);
 
 # Starts a server with the extension.  No statement may wait for ever.
 sub start_ledger
@@ -167,6 +167,16 @@ sub is_sound
 	is($node->safe_psql($database // 'postgres', 'SELECT * FROM hold_verify()'),
 		'', "$when: hold_verify finds nothing");
 	is(few(replay($node, $database)), '', "$when: the ledger replays to what is held");
+}
+
+# Asserts that nobody deadlocked; if somebody did, shows what the log says.
+sub no_deadlock
+{
+	my ($node) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my @said = slurp_file($node->logfile) =~ /(deadlock detected\n(?:.*\n){0,9})/g;
+
+	is(few(@said), '', 'nobody deadlocked');
 }
 
 1;
