@@ -33,6 +33,7 @@
 #include "executor/executor.h"
 #include "foreign_keys.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
@@ -190,6 +191,24 @@ row_find_newest(Relation rel, ItemPointer tid, Snapshot snapshot,
 	table_tuple_get_latest_tid(scan, tid);
 	table_endscan(scan);
 	return table_tuple_fetch_row_version(rel, tid, snapshot, slot);
+}
+
+/*
+ * Follows a row from a version that may be old, or gone, to the one that the
+ * snapshot shows, and leaves it in table->row; the caller clears it.  False if
+ * that leads nowhere.  What is found may be another row.
+ */
+bool
+row_follow(Table *table, ItemPointer tid, Snapshot snapshot)
+{
+	if (ItemPointerGetBlockNumber(tid) >= RelationGetNumberOfBlocks(table->rel) ||
+		!row_find_newest(table->rel, tid, snapshot, table->row))
+		return false;
+	/* what an index scan would do on its way: clear dead versions away */
+	heap_page_prune_opt(table->rel,
+						((BufferHeapTupleTableSlot *) table->row)->buffer);
+	slot_getallattrs(table->row);
+	return true;
 }
 
 /* Is this version of the row the one that the snapshot shows? */

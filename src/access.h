@@ -53,6 +53,7 @@ extern void probe_end(Probe *probe);
 extern bool row_is_ours(TupleTableSlot *row);
 extern bool row_find_newest(Relation rel, ItemPointer tid, Snapshot snapshot,
 							TupleTableSlot *slot);
+extern bool row_follow(Table *table, ItemPointer tid, Snapshot snapshot);
 extern bool row_is_current(Table *table, ItemPointer tid, Snapshot snapshot);
 extern void raise_outdated(void);
 extern bool row_lock(Table *table, ItemPointer tid, bool wait);

@@ -14,12 +14,14 @@
  *	middle		attempt.c (look, decide, lock, decide again, write), claim.c
  *				(claims on pools), token.c (all that a token has), ended.c (how
  *				it ended), standing.c (how a token stands in one place),
- *				vacancy.c (what a pool could still give), source.c (capacity
- *				that a function tells), batch.c (what batches
- *				share), change.c (what one call does to one
- *				pool or room)
+ *				stripes.c (claims on pools with several counter rows), vacancy.c
+ *				(what a pool could still give), source.c (capacity that a
+ *				function tells), batch.c (what batches share), rows.c (all
+ *				counter rows of a pool at once), change.c (what one call does
+ *				to one pool or room)
  *	tables		pools.c (rooms too), holds.c, stays.c, classes.c, entries.c (the
- *				ledger): one room a table
+ *				ledger): one room a table; hints.c (where the rows of pools
+ *				were seen last)
  *	ground		store.c (the tables of one call), relations.c (where they
  *				are), access.c (how rows are read, locked, written),
  *				foreign_keys.c, query.c (questions about whole tables)
@@ -35,6 +37,7 @@
 #include <limits.h>
 
 #include "fmgr.h"
+#include "hints.h"
 #include "relations.h"
 #include "settings.h"
 #include "utils/guc.h"
@@ -138,4 +141,5 @@ _PG_init(void)
 	define_tenant();
 	MarkGUCPrefixReserved("hold_ledger");
 	relations_init();
+	hints_init();
 }

@@ -18,6 +18,7 @@
 #include "access/xact.h"
 #include "catalog/pg_collation.h"
 #include "commands/sequence.h"
+#include "hints.h"
 #include "rules.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -267,27 +268,54 @@ find_one(Store *store, Oid index, Snapshot snapshot, ScanKey keys, int nkeys,
 	return found;
 }
 
-/* For a scan of the index by key: which stripes, by strategy and operator. */
-static void
-init_key(ScanKey keys, const text *tenant, const text *key,
-		 StrategyNumber strategy, RegProcedure procedure, int16 stripe)
+/*
+ * Finds a pool's row from where it was seen last.  Not in a serializable
+ * transaction, whose locks on what it reads are taken along the index.
+ */
+static bool
+find_by_hint(Store *store, Snapshot snapshot, uint64 hint, const text *tenant,
+			 const text *key, int16 stripe, Pool *pool)
 {
-	ScanKeyEntryInitialize(&keys[0], 0, 1, BTEqualStrategyNumber, InvalidOid,
-						   C_COLLATION_OID, F_TEXTEQ, PointerGetDatum(tenant));
-	ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid,
-						   C_COLLATION_OID, F_TEXTEQ, PointerGetDatum(key));
-	ScanKeyInit(&keys[2], 3, strategy, procedure, Int16GetDatum(stripe));
+	Oid			relid = RelationGetRelid(store->pools.rel);
+	ItemPointerData tid;
+	bool		found;
+
+	if (IsolationIsSerializable() || !hint_get(relid, hint, &tid) ||
+		!row_follow(&store->pools, &tid, snapshot))
+		return false;
+	read_pool(store->pools.row, pool);
+	ExecClearTuple(store->pools.row);
+	found = pool->stripe == stripe && rule_same_text(pool->key, key) &&
+		rule_same_text(pool->tenant, tenant);
+	if (found)
+	{
+		hint_set(relid, hint, &pool->tid);
+		overlay_pending(store, pool);
+	}
+	return found;
 }
 
 static bool
 find_key(Store *store, Snapshot snapshot, const text *tenant, const text *key,
 		 int16 stripe, Pool *pool)
 {
+	uint64		hint = rule_row_key(tenant, key, stripe);
 	ScanKeyData keys[3];
+	bool		found;
 
-	init_key(keys, tenant, key, BTEqualStrategyNumber, F_INT2EQ, stripe);
-	return find_one(store, store->relations.indexes[POOLS_BY_KEY], snapshot,
-					keys, 3, pool);
+	if (find_by_hint(store, snapshot, hint, tenant, key, stripe, pool))
+		return true;
+	ScanKeyEntryInitialize(&keys[0], 0, 1, BTEqualStrategyNumber, InvalidOid,
+						   C_COLLATION_OID, F_TEXTEQ, PointerGetDatum(tenant));
+	ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid,
+						   C_COLLATION_OID, F_TEXTEQ, PointerGetDatum(key));
+	ScanKeyInit(&keys[2], 3, BTEqualStrategyNumber, F_INT2EQ,
+				Int16GetDatum(stripe));
+	found = find_one(store, store->relations.indexes[POOLS_BY_KEY], snapshot,
+					 keys, 3, pool);
+	if (found)
+		hint_set(RelationGetRelid(store->pools.rel), hint, &pool->tid);
+	return found;
 }
 
 /* Finds the tenant's pool of that name, retired or not. */
@@ -301,26 +329,14 @@ pools_find(Store *store, Snapshot snapshot, const text *key, Pool *pool)
 List *
 pools_find_stripes(Store *store, Snapshot snapshot, const Pool *pool)
 {
-	ScanKeyData keys[3];
-	Probe		probe;
 	List	   *rows = NIL;
-	ListCell   *lc;
 
-	init_key(keys, pool->tenant, pool->key, BTGreaterEqualStrategyNumber,
-			 F_INT2GE, 0);
-	probe_begin(&probe, &store->pools, store->relations.indexes[POOLS_BY_KEY],
-				snapshot, keys, 3);
-	while (probe_next(&probe))
+	for (int16 i = 0; i < pool->rows; i++)
 	{
 		Pool	   *row = palloc(sizeof(Pool));
 
-		read_pool(store->pools.row, row);
-		rows = lappend(rows, row);
-	}
-	probe_end(&probe);
-	foreach(lc, rows)
-	{
-		overlay_pending(store, lfirst(lc));
+		if (find_key(store, snapshot, pool->tenant, pool->key, i, row))
+			rows = lappend(rows, row);
 	}
 	return rows;
 }

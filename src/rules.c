@@ -214,6 +214,13 @@ rule_token_key(const text *tenant, const text *token)
 									   VARSIZE_ANY_EXHDR(token));
 }
 
+/* The key under which it is noted where a pool's counter row was seen. */
+uint64
+rule_row_key(const text *tenant, const text *pool, int16 stripe)
+{
+	return (uint64) rule_token_key(tenant, pool) + (uint64) stripe;
+}
+
 /* In which of a pool's counter rows a token's new holds are. */
 int16
 rule_home(int64 token_key, int16 homes)

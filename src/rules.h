@@ -40,6 +40,8 @@ extern int64 rule_less(int64 a, int64 b);
 extern int64 rule_ttl(const Interval *ttl, double max_seconds);
 extern bool rule_is_live(TimestampTz expires_at, TimestampTz clock);
 extern int64 rule_token_key(const text *tenant, const text *token);
+extern uint64 rule_row_key(const text *tenant, const text *pool,
+						   int16 stripe);
 extern int16 rule_home(int64 token_key, int16 homes);
 extern int64 rule_lease_key(int64 pool_id, TimestampTz lease_end);
 extern int64 rule_ref_key(int64 pool_id, const text *ref);
