@@ -195,8 +195,8 @@ row_find_newest(Relation rel, ItemPointer tid, Snapshot snapshot,
 
 /*
  * Follows a row from a version that may be old, or gone, to the one that the
- * snapshot shows, and leaves it in table->row; the caller clears it.  False if
- * that leads nowhere.  What is found may be another row.
+ * snapshot shows, and leaves it in table->row, for row_leave().  False if that
+ * leads nowhere.  What is found may be another row.
  */
 bool
 row_follow(Table *table, ItemPointer tid, Snapshot snapshot)
@@ -204,11 +204,25 @@ row_follow(Table *table, ItemPointer tid, Snapshot snapshot)
 	if (ItemPointerGetBlockNumber(tid) >= RelationGetNumberOfBlocks(table->rel) ||
 		!row_find_newest(table->rel, tid, snapshot, table->row))
 		return false;
-	/* what an index scan would do on its way: clear dead versions away */
-	heap_page_prune_opt(table->rel,
-						((BufferHeapTupleTableSlot *) table->row)->buffer);
 	slot_getallattrs(table->row);
 	return true;
+}
+
+/*
+ * Lets go of the row that was followed, and clears dead versions in its page
+ * away, as an index scan would have.  That moves what is in the page: nothing
+ * of the row may be used any more.
+ */
+void
+row_leave(Table *table)
+{
+	BufferHeapTupleTableSlot *row = (BufferHeapTupleTableSlot *) table->row;
+	Buffer		page = row->buffer;
+
+	IncrBufferRefCount(page);
+	ExecClearTuple(table->row);
+	heap_page_prune_opt(table->rel, page);
+	ReleaseBuffer(page);
 }
 
 /* Is this version of the row the one that the snapshot shows? */

@@ -284,7 +284,7 @@ find_by_hint(Store *store, Snapshot snapshot, uint64 hint, const text *tenant,
 		!row_follow(&store->pools, &tid, snapshot))
 		return false;
 	read_pool(store->pools.row, pool);
-	ExecClearTuple(store->pools.row);
+	row_leave(&store->pools);
 	found = pool->stripe == stripe && rule_same_text(pool->key, key) &&
 		rule_same_text(pool->tenant, tenant);
 	if (found)
