@@ -15,5 +15,8 @@ SELECT format('INSERT INTO room_stays (room_id, reservation_id, stay) VALUES (%s
   FROM (VALUES (3001, 10000), (3002, 10)) rooms (room_id, stays), generate_series(1, stays) g
 \gexec
 
+CREATE TABLE bookings (token text NOT NULL, pool text NOT NULL, qty numeric NOT NULL);
+GRANT INSERT ON bookings TO bench_app;
+
 GRANT USAGE ON SCHEMA :schema TO bench_app;
 SELECT hold_grant_access('bench_app', 'app');
