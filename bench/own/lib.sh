@@ -80,5 +80,5 @@ timed()
 	"$bin/pgbench" -n -M prepared --random-seed="$round" -c "$1" -j "$(( $1 < 2 ? $1 : 2 ))" \
 		-t "$(( $2 / $1 ))" -l --log-prefix="$log" -f - <<<"$3" >/dev/null 2>"$work/log.errors" ||
 		{ cat "$work/log.errors" >&2; exit 1; }
-	cat "$log".* | awk '{ printf "%d.%06d %d\n", $5, $6, $3 }' | sort -n
+	awk '{ printf "%d.%06d %d\n", $5, $6, $3 }' "$log".* | sort -n
 }

@@ -60,7 +60,7 @@ static uint64_t first_pool,
 static uint64_t seed = 1;
 static Step steps[MAX_STEPS];
 static int	n_steps;
-static FILE *latencies;			/* microseconds of each transaction, if wanted */
+static FILE *latencies;			/* if wanted: end of each transaction, microseconds of it */
 
 static Client clients[MAX_CLIENTS];
 static double deadline;
@@ -220,7 +220,7 @@ proceed(Client *client)
 	}
 	client->done++;
 	if (latencies)
-		fprintf(latencies, "%.0f\n", (now() - client->began) * 1e6);
+		fprintf(latencies, "%.6f %.0f\n", now(), (now() - client->began) * 1e6);
 	begin(client);
 }
 
