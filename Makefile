@@ -30,17 +30,22 @@ PROVE_TESTS = $(TAP:%=test/t/%.pl)
 EXTRA_CLEAN = src/*.gcno src/*.gcda results output_iso regression.diffs regression.out
 
 # These goals may have to install PGXS before they can use it.
-own_goals = check demo format format-check print-%
+own_goals = bench bench-quick check demo format format-check print-%
 
 ifneq (,$(filter $(own_goals),$(MAKECMDGOALS)))
 
-.PHONY: check demo format format-check
+.PHONY: bench bench-quick check demo format format-check
 
 check:
 	@test/run $(MAKEOVERRIDES)
 
 demo:
 	@examples/demo/run $(MAKEOVERRIDES)
+
+# The server is asked for anew, as it may just have been installed.
+bench bench-quick:
+	@bench/prepare $(MAKEOVERRIDES)
+	@PG_CONFIG="$$($(MAKE) -s print-PG_CONFIG)" bench/run $(if $(filter bench-quick,$@),--quick --name quick,--name latest)
 
 format:
 	@test/format

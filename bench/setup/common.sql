@@ -7,6 +7,10 @@ INSERT INTO bench.pools SELECT 1000000000000 + g, 1000000000 FROM generate_serie
 INSERT INTO bench.pools VALUES ('2000000000001', 1000000000);
 -- this one gets full: 1000 holds of 1
 INSERT INTO bench.pools VALUES ('3000000000001', 1000);
+-- 300 room types, 120 nights
+INSERT INTO bench.pools
+SELECT format('type-%s:%s', t, date '2031-01-01' + n), 1000000000
+  FROM generate_series(1, 300) t, generate_series(0, 119) n;
 
 -- by which the nights move on for all clients alike
 CREATE SEQUENCE bench.calls;

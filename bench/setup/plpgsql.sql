@@ -158,4 +158,31 @@ BEGIN
 	END IF;
 END $$;
 
+-- One hold a night, in order, all or none.
+CREATE FUNCTION hold_try_nights(p_token text, p_prefix text, p_stay daterange, p_ttl interval)
+RETURNS TABLE (night date, granted boolean, outcome text, available bigint, expires_at timestamptz)
+LANGUAGE plpgsql AS $$
+DECLARE
+	v_refused boolean := false;
+BEGIN
+	BEGIN
+		FOR night IN SELECT * FROM generate_series(lower(p_stay), upper(p_stay) - 1, '1 day')
+		LOOP
+			SELECT t.granted, t.outcome, t.available, t.expires_at
+			  INTO granted, outcome, available, expires_at
+			  FROM hold_try(p_token, p_prefix || ':' || night, 1000000, p_ttl) t;
+			IF NOT granted THEN
+				v_refused := true;
+				RAISE EXCEPTION 'refused';	-- takes back the nights before
+			END IF;
+			RETURN NEXT;
+		END LOOP;
+	EXCEPTION WHEN raise_exception THEN
+		IF NOT v_refused THEN
+			RAISE;
+		END IF;
+		RETURN NEXT;
+	END;
+END $$;
+
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA :schema TO bench_app;

@@ -81,6 +81,8 @@ CREATE TABLE hold_ledger (
 CREATE INDEX ON hold_ledger USING brin (at) WITH (autosummarize = on, pages_per_range = 32);
 CREATE INDEX ON hold_ledger (memory_key) WHERE memory_key IS NOT NULL;
 
+CREATE TABLE bookings (token text NOT NULL, pool text NOT NULL, qty numeric NOT NULL);
+
 -- capacities, then the holds of the full pool, each with its ledger entry
 INSERT INTO hold_pools (capacity, seq, pool)
 SELECT capacity * 1000000, 1, pool FROM bench.pools;

@@ -1,0 +1,1 @@
+\ir rival_tables.sql

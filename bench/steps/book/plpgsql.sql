@@ -1,0 +1,1 @@
+WITH gone AS (SELECT pool_id, consumed FROM hold_consume(:token) WHERE outcome = 'consumed') INSERT INTO bookings SELECT :token, pool, gone.consumed / 1000000 FROM gone JOIN hold_pools USING (pool_id);
