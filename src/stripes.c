@@ -106,8 +106,9 @@ add_siblings(Vacancy *vacancy, Store *store, Snapshot snapshot,
 		sibling->vacancy = vacancy_for(store, snapshot, row,
 									   own_in_row(standing, row), &demand,
 									   clock);
-		vacancy->could_have = rule_add(vacancy->could_have,
-									   sibling->vacancy->could_have);
+		vacancy->could_have = rule_less(vacancy->could_have,
+										-Max(sibling->vacancy->could_have,
+											 -PG_INT64_MAX));
 		vacancy->spans |= sibling->vacancy->could_have < 0;
 	}
 }
