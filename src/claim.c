@@ -191,11 +191,11 @@ look_as_external(Pool *pool)
 }
 
 /*
- * Where a function tells the capacity, it is asked under the pool's lock; till
- * then the claim is taken to fit.  A renewal, or less, does not ask.
+ * Where a function tells the capacity, it is asked under the pool's lock, or
+ * "now"; till then the claim is taken to fit.  A renewal, or less, does not ask.
  */
 static void
-ask_source(Attempt *attempt, Snapshot snapshot, Claim *claim)
+ask_source(Attempt *attempt, Snapshot snapshot, Claim *claim, bool now)
 {
 	const Standing *standing = &claim->standing;
 	text	   *source = source_of_pool(attempt->store, snapshot,
@@ -204,7 +204,7 @@ ask_source(Attempt *attempt, Snapshot snapshot, Claim *claim)
 	if (source == NULL ||
 		(claim->live && claim->demand.qty <= standing->hold->qty))
 		return;
-	if (!attempt->locked)
+	if (!now)
 		attempt->needs_locks = true;
 	else if (!source_limit(attempt->store, source, &standing->pool,
 						   &claim->demand))
@@ -214,7 +214,7 @@ ask_source(Attempt *attempt, Snapshot snapshot, Claim *claim)
 
 static void
 survey_claim(Attempt *attempt, Snapshot snapshot, Claim *claim,
-			 TimestampTz deadline)
+			 TimestampTz deadline, bool ask)
 {
 	Standing   *standing = &claim->standing;
 
@@ -226,7 +226,7 @@ survey_claim(Attempt *attempt, Snapshot snapshot, Claim *claim,
 	claim->expires_at = deadline;
 	if (claim->live)
 		claim->expires_at = Max(deadline, standing->hold->expires_at);
-	ask_source(attempt, snapshot, claim);
+	ask_source(attempt, snapshot, claim, ask);
 	claim->vacancy = stripes_vacancy(attempt->store, snapshot, standing,
 									 &claim->demand, attempt->clock);
 	claim->vacancy->spans |= claim->asks;
@@ -340,26 +340,45 @@ replace_hold(Standing *standing, TimestampTz clock)
 	change_release(standing->change, standing->hold);
 }
 
+/*
+ * Judges those claims that are not refused yet; true if one is.  With "ask",
+ * functions are asked for capacities at once.
+ */
+static bool
+judge_claims(Attempt *attempt, Snapshot snapshot, List *claims,
+			 TimestampTz deadline, bool ask)
+{
+	ClaimRequest *request = attempt->request;
+	bool		refused = false;
+
+	for (int i = 0; i < request->count; i++)
+	{
+		Claim	   *claim = list_nth(claims, i);
+
+		if (claim->standing.outcome <= OUTCOME_CHANGED)
+		{
+			survey_claim(attempt, snapshot, claim, deadline, ask);
+			claim->standing.outcome = judge_claim(claim);
+		}
+		refused |= claim->standing.outcome > OUTCOME_CHANGED;
+	}
+	return refused;
+}
+
 static void
 decide_claims(Attempt *attempt, Snapshot snapshot, List *claims)
 {
 	ClaimRequest *request = attempt->request;
-	bool		refused = false;
 	TimestampTz deadline;
 
 	for (int i = 0; i < request->count; i++)
 		require_pool(list_nth(claims, i));
 	deadline = deadline_of(attempt, snapshot, claims);
-	for (int i = 0; i < request->count; i++)
+	if (judge_claims(attempt, snapshot, claims, deadline, attempt->locked))
 	{
-		Claim	   *claim = list_nth(claims, i);
-
-		survey_claim(attempt, snapshot, claim, deadline);
-		claim->standing.outcome = judge_claim(claim);
-		refused |= claim->standing.outcome > OUTCOME_CHANGED;
-	}
-	if (refused)
-	{
+		/* no lock will be got for those that were taken to fit */
+		if (attempt->needs_locks && !attempt->locked)
+			(void) judge_claims(attempt, snapshot, claims, deadline, true);
 		block_others(claims, request->count);
 		return;
 	}

@@ -377,3 +377,16 @@ SELECT pool, capacity, consumed, held, available FROM hold_pool_status WHERE poo
 SELECT event, qty, held, consumed, capacity FROM hold_entries WHERE pool = 'back:1' ORDER BY seq;
 SELECT outcome FROM hold_consume('one', 'back:1');
 SELECT * FROM hold_verify();
+
+-- a function is asked for its line whatever becomes of the others
+CREATE FUNCTION public.regress_two(pool text) RETURNS numeric STABLE LANGUAGE sql
+	AS $$ SELECT CASE WHEN pool = 'two:1' THEN 2 END $$;
+SELECT hold_class_set('two', capacity_from => 'public.regress_two(text)');
+SELECT hold_pool_set('ten', 10) IS NOT NULL AS made;
+SELECT pool, outcome, available FROM hold_try_lines('u', hold_lines('{two:1,ten}', '{1,100}'));
+SELECT pool, outcome, available FROM hold_try_lines('u', hold_lines('{two:1,ten}', '{5,100}'));
+SELECT pool, outcome, available FROM hold_try_lines('u', hold_lines('{two:1,ten}', '{5,100}', '{8,NULL}'));
+SELECT outcome FROM hold_try_lines('u', hold_lines('{two:2,ten}', '{1,100}'));
+\echo :LAST_ERROR_SQLSTATE
+SELECT pool FROM hold_pool_status WHERE pool ~ '^two';
+DROP FUNCTION regress_two;
