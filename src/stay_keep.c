@@ -162,16 +162,30 @@ taken_without(const Standing *from, const Stay *stay)
 			   nights_count(stay->nights) * UNITS_PER_ONE, 0);
 }
 
+/* Is it a piece of what the token holds in the room? */
+static bool
+is_own_piece(const Standing *standing, const Stay *stay)
+{
+	ListCell   *lc;
+
+	foreach(lc, standing->holds)
+	{
+		if (((Hold *) lfirst(lc))->stay->id == stay->id)
+			return true;
+	}
+	return false;
+}
+
 /* Sorts what others have there on those nights: in the way, or expired. */
 static void
 survey_target(Attempt *attempt, Snapshot snapshot, Change *change,
-			  const Pool *room, const Stay *stay)
+			  const Standing *to, const Stay *stay)
 {
 	MoveRequest *request = attempt->request;
 	ListCell   *lc;
 
-	foreach(lc, stays_overlapping(attempt->store, snapshot, room->room_id,
-								  request->nights))
+	foreach(lc, stays_overlapping(attempt->store, snapshot,
+								  to->pool.room_id, request->nights))
 	{
 		Stay	   *other = lfirst(lc);
 
@@ -179,8 +193,23 @@ survey_target(Attempt *attempt, Snapshot snapshot, Change *change,
 			continue;
 		if (rule_is_live(other->expires_at, attempt->clock))
 			request->blocking = lappend(request->blocking, other);
-		else
-			change_expire(change, hold_of_stay(room, other));
+		else if (!is_own_piece(to, other))
+			change_expire(change, hold_of_stay(&to->pool, other));
+	}
+}
+
+/*
+ * Ends what the stay's token held in the room and let lapse, on whatever
+ * nights: it is to have one stay there.
+ */
+static void
+expire_own(const Standing *to, Change *change)
+{
+	ListCell   *lc;
+
+	foreach(lc, to->holds)
+	{
+		change_expire(change, lfirst(lc));
 	}
 }
 
@@ -221,6 +250,19 @@ note_of_stay(const Stay *stay)
 	return note;
 }
 
+/*
+ * For an entry that takes a stay away: the ref named its confirmation, and must
+ * not be found as that of a hold_return.
+ */
+static Note
+note_without_ref(const Note *note)
+{
+	Note		without = *note;
+
+	without.ref = NULL;
+	return without;
+}
+
 /* Moves the stay; nothing is in the way any more. */
 static void
 move_stay(MoveRequest *request, Standing *from, Change *leave, Standing *to,
@@ -228,19 +270,20 @@ move_stay(MoveRequest *request, Standing *from, Change *leave, Standing *to,
 {
 	Hold	   *held = linitial(from->confirmed);
 	Note		note = note_of_stay(held->stay);
+	Note		left = note_without_ref(&note);
 	int64		without = taken_without(from, held->stay);
 
 	request->stay.version++;
 	if (from == to)
 	{
-		change_leave_room(leave, held, without, &note);
+		change_leave_room(leave, held, without, &left);
 		change_enter_room(arrive, hold_of_stay(&to->pool, &request->stay),
 						  without, &note);
 	}
 	else
 	{
 		/* what the token took in the room that it leaves stays remembered */
-		change_leave_room(leave, held, standing_taken(from), &note);
+		change_leave_room(leave, held, standing_taken(from), &left);
 		change_enter_room(arrive, hold_of_stay(&to->pool, &request->stay),
 						  standing_taken(to), &note);
 	}
@@ -262,7 +305,7 @@ decide_move_to(Attempt *attempt, Snapshot snapshot, Standing *from,
 	request->outcome = OUTCOME_RENEWED;
 	if (is_where_it_should_be(request, stay))
 		return;
-	survey_target(attempt, snapshot, arrive, &to->pool, stay);
+	survey_target(attempt, snapshot, arrive, to, stay);
 	request->outcome = OUTCOME_STAY_TAKEN;
 	if (request->blocking != NIL)
 		return;
@@ -270,6 +313,7 @@ decide_move_to(Attempt *attempt, Snapshot snapshot, Standing *from,
 	if (to != from && has_a_stay(to, attempt->clock))
 		return;
 	request->outcome = OUTCOME_CHANGED;
+	expire_own(to, arrive);
 	move_stay(request, from, leave, to, arrive);
 }
 
@@ -293,6 +337,7 @@ decide_move(Attempt *attempt, Snapshot snapshot, List *standings)
 	}
 	held = linitial(from->confirmed);
 	note = note_of_stay(held->stay);
+	note = note_without_ref(&note);
 	from->change = change_begin(&from->pool, attempt->clock);
 	change_give_up(from->change, held, taken_without(from, held->stay), &note);
 	request->outcome = OUTCOME_RETURNED;

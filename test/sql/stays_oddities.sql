@@ -233,3 +233,71 @@ SELECT regress_ok();
 
 DROP FUNCTION ways;
 DROP PROCEDURE hold_everywhere;
+
+--
+-- A stay moves into a room where its token let a hold lapse
+--
+
+SELECT outcome FROM hold_try_stay('back', 501, '[2031-05-11,2031-05-13)');
+SELECT outcome FROM hold_consume('back', reservation_id => 5);
+SELECT outcome FROM hold_try_stay('back', 502, '[2031-05-05,2031-05-10)', '1 hour');
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM hold_stays WHERE room_id = 501), room_id => 502);
+SET hold_ledger.clock_offset = '2 h';
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM hold_stays WHERE room_id = 501), room_id => 502);
+SELECT * FROM hold_verify();
+SELECT outcome, room_id, consumed FROM hold_consume('back', reservation_id => 6, late => true);
+SELECT room_id, stay, reservation_id, state FROM hold_stays WHERE room_id IN (501, 502);
+SELECT outcome FROM hold_try_stay('back', 502, '[2031-06-05,2031-06-10)');
+-- the same over nights that overlap
+SELECT outcome FROM hold_try_stay('back', 503, '[2031-05-12,2031-05-15)', '1 hour');
+SET hold_ledger.clock_offset = '4 h';
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM hold_stays WHERE room_id = 502), room_id => 503);
+SELECT room_id, stay, reservation_id, state FROM hold_stays WHERE room_id IN (501, 502, 503);
+RESET hold_ledger.clock_offset;
+SELECT regress_ok();
+
+--
+-- A return is remembered by its ref, and nothing else is
+--
+
+SELECT outcome FROM hold_try_stay('kim', 504, '[2031-05-01,2031-05-09)');
+SELECT outcome FROM hold_consume('kim', reservation_id => 1, ref => 'order 1');
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM hold_stays WHERE room_id = 504), stay => '[2031-05-01,2031-05-08)');
+SELECT outcome, room_id, refunded FROM hold_return('kim', ref => 'order 1');
+SELECT outcome, room_id, refunded FROM hold_return('kim', ref => 'order 1');
+SELECT state, consumed FROM hold_get('kim');
+SELECT outcome FROM hold_try_stay('lea', 504, '[2031-05-01,2031-05-02)');
+-- moved to another room: given up there, once
+SELECT outcome FROM hold_try_stay('max', 505, '[2031-05-01,2031-05-09)');
+SELECT outcome FROM hold_consume('max', ref => 'order 2');
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM hold_stays WHERE room_id = 505), room_id => 506);
+SELECT sum(refunded) AS refunded FROM hold_return('max', ref => 'order 2');
+SELECT sum(refunded) AS refunded FROM hold_return('max', ref => 'order 2');
+SELECT count(*) FROM hold_stays WHERE room_id IN (505, 506);
+-- and back
+SELECT outcome FROM hold_try_stay('ned', 507, '[2031-05-01,2031-05-09)');
+SELECT outcome FROM hold_consume('ned', ref => 'order 3');
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM hold_stays WHERE room_id = 507), room_id => 508);
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM hold_stays WHERE room_id = 508), room_id => 507);
+SELECT sum(refunded) AS refunded FROM hold_return('ned', ref => 'order 3');
+SELECT count(*) FROM hold_stays WHERE room_id IN (507, 508);
+-- cancelled before: nothing is left to return, and a quantity is a mistake
+SELECT outcome FROM hold_try_stay('pia', 509, '[2031-05-01,2031-05-03)');
+SELECT outcome FROM hold_consume('pia', ref => 'order 4');
+SELECT hold_cancel_stay((SELECT stay_id FROM hold_stays WHERE room_id = 509));
+SELECT outcome, refunded FROM hold_return('pia', ref => 'order 4');
+SELECT outcome FROM hold_return('pia', qty => 1, ref => 'order 5');
+\echo :LAST_ERROR_SQLSTATE
+-- one piece of a split stay is cancelled, the other returned
+SELECT outcome FROM hold_try_stay('ray', 510, '[2031-05-01,2031-05-08)');
+SELECT hold_release_stay('ray', 510, '[2031-05-03,2031-05-04)');
+SELECT outcome FROM hold_consume('ray', ref => 'order 6');
+SELECT hold_cancel_stay((SELECT min(stay_id) FROM hold_stays WHERE room_id = 510));
+SELECT outcome, refunded FROM hold_return('ray', ref => 'order 6');
+SELECT outcome, refunded FROM hold_return('ray', ref => 'order 6');
+SELECT count(*) FROM hold_stays WHERE room_id = 510;
+SELECT regress_ok();
+
+-- the key of a token is not for a confirmed stay either
+INSERT INTO room_stays (room_id, stay, ref, token_key) VALUES (511, '[2033-02-07,2033-02-08)', 'r', 42);
+\echo :LAST_ERROR_SQLSTATE
