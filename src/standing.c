@@ -327,13 +327,67 @@ add_nights(Nights *all, bool *any, Nights nights)
 }
 
 /*
+ * Do the entries tell of pieces of one stay?  Those that lapsed may have been
+ * cleared away one by one, all else happens to all of them at once.
+ */
+static bool
+tell_of_one_stay(const Entry *a, const Entry *b)
+{
+	return a->of_stay && a->event == b->event &&
+		a->held_since == b->held_since &&
+		(a->event == EVENT_EXPIRED || a->at == b->at);
+}
+
+/* Adds the nights of all entries that tell of the same stay as this one. */
+static void
+add_told_nights(const Standing *standing, const Entry *told, Nights *nights,
+				bool *any)
+{
+	ListCell   *lc;
+
+	foreach(lc, standing->entries)
+	{
+		const Entry *entry = lfirst(lc);
+
+		if (tell_of_one_stay(entry, told))
+			add_nights(nights, any, entry->nights);
+	}
+}
+
+/* Adds pieces of the held stay that lapsed and have been cleared away. */
+static void
+add_lapsed_nights(const Standing *standing, Nights *nights, bool *any)
+{
+	ListCell   *lc;
+
+	foreach(lc, standing->entries)
+	{
+		const Entry *entry = lfirst(lc);
+
+		if (entry->event == EVENT_EXPIRED &&
+			entry->held_since == standing->hold->held_since)
+			add_nights(nights, any, entry->nights);
+	}
+}
+
+/* The entry that tells of the stay that the token had in the room last. */
+static const Entry *
+last_of_stay(const Standing *standing)
+{
+	const Entry *end = standing_end(standing);
+
+	return end != NULL && end->event == EVENT_CONSUMED &&
+		standing_taken(standing) == 0 ? standing_last_entry(standing) : end;
+}
+
+/*
  * The nights from the first to the last that the token has in the room, or
  * had there last; false for a pool.
  */
 bool
 standing_nights(const Standing *standing, Nights *nights)
 {
-	const Entry *entry = standing_last_entry(standing);
+	const Entry *last = last_of_stay(standing);
 	bool		any = false;
 	ListCell   *lc;
 
@@ -347,8 +401,10 @@ standing_nights(const Standing *standing, Nights *nights)
 	{
 		add_nights(nights, &any, ((Hold *) lfirst(lc))->stay->nights);
 	}
-	if (!any && entry != NULL && entry->of_stay)
-		add_nights(nights, &any, entry->nights);
+	if (standing->hold != NULL)
+		add_lapsed_nights(standing, nights, &any);
+	if (!any && last != NULL)
+		add_told_nights(standing, last, nights, &any);
 	return any;
 }
 
@@ -442,6 +498,32 @@ standing_state(const Standing *standing, TimestampTz clock)
 	}
 }
 
+/* Does it tell of a confirmed stay that was moved?  What is held has an end. */
+static bool
+tells_of_move(const Entry *entry)
+{
+	return entry->event == EVENT_CONSUMED && entry->of_room &&
+		entry->expires_at == DT_NOEND;
+}
+
+/* Is all that the token took in the room a stay that came from elsewhere? */
+bool
+standing_came_by_move(const Standing *standing)
+{
+	bool		came = false;
+	ListCell   *lc;
+
+	foreach(lc, standing->entries)
+	{
+		const Entry *entry = lfirst(lc);
+
+		if (entry->event == EVENT_CONSUMED && !tells_of_move(entry))
+			return false;
+		came |= tells_of_move(entry);
+	}
+	return came;
+}
+
 /*
  * The newest entry that tells of what the token took: of a consumption, or if
  * that has been trimmed, of what came after it.  NULL if it never took any.
@@ -456,8 +538,10 @@ standing_last_consumption(const Standing *standing)
 	{
 		const Entry *entry = lfirst(lc);
 
-		if (entry->event == EVENT_CONSUMED ||
-			(last == NULL && entry->event == EVENT_RETURNED))
+		if (entry->event == EVENT_CONSUMED &&
+			(!tells_of_move(entry) || last == NULL || tells_of_move(last)))
+			last = entry;
+		else if (last == NULL && entry->event == EVENT_RETURNED)
 			last = entry;
 	}
 	return last;
@@ -562,5 +646,7 @@ standing_figures(const Standing *standing, const Entry *consumed)
 	figures.payload = consumed->payload;
 	figures.reserved = consumed->reserved;
 	figures.reservation_id = consumed->reservation_id;
+	figures.of_stay = false;
+	add_told_nights(standing, consumed, &figures.nights, &figures.of_stay);
 	return figures;
 }

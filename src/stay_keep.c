@@ -129,7 +129,27 @@ typedef struct MoveRequest
 	List	   *blocking;
 } MoveRequest;
 
-/* The room that the stay is in and the one that it is to go to, if another. */
+/* The other rooms of which the ledger tells something about the token. */
+static List *
+find_other_rooms(Store *store, Snapshot snapshot, const Stay *stay)
+{
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	foreach(lc, standings_of_token(store, snapshot, stay->token))
+	{
+		const Pool *room = &((Standing *) lfirst(lc))->pool;
+
+		if (room->is_room && room->room_id != stay->room_id)
+			others = lappend(others, lfirst(lc));
+	}
+	return others;
+}
+
+/*
+ * The room that the stay is in, and the one that it is to go to, if another; or
+ * for a stay that is cancelled those where its token has been too.
+ */
 static List *
 find_both_rooms(Attempt *attempt, Snapshot snapshot)
 {
@@ -148,6 +168,8 @@ find_both_rooms(Attempt *attempt, Snapshot snapshot)
 		from->entries = entries_of_token(store, snapshot, stay->token,
 										 from->pool.id);
 	from->confirmed = list_make1(hold_of_stay(&from->pool, stay));
+	if (request->cancel && stay->token != NULL)
+		return lcons(from, find_other_rooms(store, snapshot, stay));
 	if (!request->to_room || request->room_id == stay->room_id)
 		return list_make1(from);
 	to = standing_in_room(store, snapshot, stay->token, request->room_id);
@@ -317,30 +339,63 @@ decide_move_to(Attempt *attempt, Snapshot snapshot, Standing *from,
 	move_stay(request, from, leave, to, arrive);
 }
 
+/*
+ * When the last confirmed stay of a token is cancelled, rooms that its stays
+ * were moved away from have no memory of them any more either.
+ */
+static void
+forget_moved_stays(List *others, int64 left, TimestampTz clock)
+{
+	Note		note = {0};
+	ListCell   *lc;
+
+	foreach(lc, others)
+	{
+		if (left > 0 || ((Standing *) lfirst(lc))->confirmed != NIL)
+			return;
+	}
+	foreach(lc, others)
+	{
+		Standing   *other = lfirst(lc);
+
+		if (standing_taken(other) == 0)
+			continue;
+		other->change = change_begin(&other->pool, clock);
+		change_return(other->change, NULL, standing_last_consumption(other), 0,
+					  0, &note);
+	}
+}
+
+static void
+cancel_stay(Attempt *attempt, List *standings)
+{
+	MoveRequest *request = attempt->request;
+	Standing   *from = linitial(standings);
+	Hold	   *held = linitial(from->confirmed);
+	Note		note = note_of_stay(held->stay);
+	int64		left = taken_without(from, held->stay);
+
+	note = note_without_ref(&note);
+	from->change = change_begin(&from->pool, attempt->clock);
+	change_give_up(from->change, held, left, &note);
+	forget_moved_stays(list_copy_tail(standings, 1), left, attempt->clock);
+	request->outcome = OUTCOME_RETURNED;
+}
+
 static void
 decide_move(Attempt *attempt, Snapshot snapshot, List *standings)
 {
 	MoveRequest *request = attempt->request;
-	Standing   *from;
-	Hold	   *held;
-	Note		note;
 
 	request->outcome = OUTCOME_NOT_FOUND;
 	request->blocking = NIL;
 	if (standings == NIL)
 		return;
-	from = linitial(standings);
-	if (!request->cancel)
-	{
-		decide_move_to(attempt, snapshot, from, llast(standings));
-		return;
-	}
-	held = linitial(from->confirmed);
-	note = note_of_stay(held->stay);
-	note = note_without_ref(&note);
-	from->change = change_begin(&from->pool, attempt->clock);
-	change_give_up(from->change, held, taken_without(from, held->stay), &note);
-	request->outcome = OUTCOME_RETURNED;
+	if (request->cancel)
+		cancel_stay(attempt, standings);
+	else
+		decide_move_to(attempt, snapshot, linitial(standings),
+					   llast(standings));
 }
 
 static void

@@ -142,6 +142,29 @@ token_lapsed_beside(const Standing *standing, TimestampTz since,
 }
 
 /*
+ * Is it only the place to which a stay was moved?  Its confirmation is told
+ * where it was made, as long as that is remembered.
+ */
+static bool
+is_told_elsewhere(const Standing *standing, List *standings)
+{
+	ListCell   *lc;
+
+	if (standing->outcome != OUTCOME_ALREADY_CONSUMED ||
+		!standing_came_by_move(standing))
+		return false;
+	foreach(lc, standings)
+	{
+		Standing   *other = lfirst(lc);
+
+		if (other->pool.is_room && !standing_came_by_move(other) &&
+			other->outcome == OUTCOME_ALREADY_CONSUMED)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Answers with one row a standing, or one that the token was never seen.  The
  * rows are numbered, or all have the number of their request.
  */
@@ -150,6 +173,7 @@ token_answer(FunctionCallInfo fcinfo, Store *store,
 			 const TokenRequest *request, List *standings, int line)
 {
 	SettlementAnswer answer = {0};
+	int			row = 0;
 	ListCell   *lc;
 
 	answer.outcome = OUTCOME_NOT_FOUND;
@@ -162,12 +186,18 @@ token_answer(FunctionCallInfo fcinfo, Store *store,
 		Standing   *standing = lfirst(lc);
 		Figures    *figures = &standing->figures;
 
+		if (is_told_elsewhere(standing, standings))
+			continue;
+		row++;
 		answer.outcome = standing->outcome;
-		answer.line = line > 0 ? line : foreach_current_index(lc) + 1;
+		answer.line = line > 0 ? line : row;
 		answer.pool = standing->pool.is_room ? NULL : standing->pool.key;
 		answer.of_room = standing->pool.is_room;
 		answer.room_id = standing->pool.room_id;
-		answer.of_stay = standing_nights(standing, &answer.nights);
+		answer.of_stay = figures->of_stay ||
+			standing_nights(standing, &answer.nights);
+		if (figures->of_stay)
+			answer.nights = figures->nights;
 		answer.known = standing->outcome != OUTCOME_NOT_FOUND;
 		answer.qty = figures->before;
 		answer.consumed = figures->consumed;

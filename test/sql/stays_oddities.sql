@@ -301,3 +301,60 @@ SELECT regress_ok();
 -- the key of a token is not for a confirmed stay either
 INSERT INTO room_stays (room_id, stay, ref, token_key) VALUES (511, '[2033-02-07,2033-02-08)', 'r', 42);
 \echo :LAST_ERROR_SQLSTATE
+
+--
+-- A retry of the confirmation is told the first figures, whatever became of
+-- the stay since
+--
+
+SELECT outcome FROM hold_try_stay('uma', 512, '[2031-05-01,2031-05-09)');
+SELECT outcome, room_id, consumed, stay FROM hold_consume('uma', reservation_id => 1);
+SELECT outcome, room_id, consumed, stay FROM hold_consume('uma', reservation_id => 1);
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM hold_stays WHERE room_id = 512), stay => '[2031-05-03,2031-05-05)');
+SELECT outcome, room_id, consumed, stay FROM hold_consume('uma', reservation_id => 1);
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM hold_stays WHERE room_id = 512), room_id => 513);
+SELECT outcome, line, room_id, consumed, stay FROM hold_consume('uma', reservation_id => 1);
+SELECT outcome, room_id, consumed, stay FROM hold_release('uma');
+SELECT hold_cancel_stay((SELECT stay_id FROM hold_stays WHERE room_id = 513));
+SELECT outcome, room_id FROM hold_consume('uma', reservation_id => 1);
+SELECT state, room_id, consumed FROM hold_get('uma');
+SELECT outcome FROM hold_try_stay('uma', 512, '[2031-05-01,2031-05-09)');
+SELECT outcome FROM hold_try_stay('uma', 513, '[2031-05-01,2031-05-09)');
+-- in pieces: one is cancelled, the other moved
+SELECT outcome FROM hold_try_stay('vic', 514, '[2031-05-01,2031-05-08)');
+SELECT hold_release_stay('vic', 514, '[2031-05-03,2031-05-04)');
+SELECT outcome, consumed, stay FROM hold_consume('vic', reservation_id => 2);
+SELECT hold_cancel_stay((SELECT min(stay_id) FROM hold_stays WHERE room_id = 514));
+SELECT outcome, consumed, stay FROM hold_consume('vic', reservation_id => 2);
+SELECT outcome FROM hold_move_stay((SELECT min(stay_id) FROM hold_stays WHERE room_id = 514), room_id => 515);
+SELECT outcome, room_id, consumed, stay FROM hold_consume('vic', reservation_id => 2);
+SELECT outcome, sum(refunded) FROM hold_return('vic') GROUP BY outcome;
+SELECT outcome, room_id FROM hold_consume('vic', reservation_id => 2);
+SELECT regress_ok();
+
+--
+-- A settlement of a stay in pieces names all of its nights, swept or not
+--
+
+-- Holds a stay, gives a night in the middle back, and lets it lapse or not.
+CREATE FUNCTION pg_temp.in_pieces(token text, room bigint) RETURNS void LANGUAGE sql AS $$
+	SELECT FROM hold_try_stay(token, room, '[2031-05-01,2031-05-05)', '1 h');
+	SELECT hold_release_stay(token, room, '[2031-05-02,2031-05-03)');
+$$;
+SELECT pg_temp.in_pieces('p' || n, 520 + n) FROM generate_series(1, 4) n;
+SELECT outcome, qty, stay FROM hold_release('p4');
+SELECT outcome, stay FROM hold_release('p4');
+SET hold_ledger.clock_offset = '2 h';
+SELECT outcome, qty, stay FROM hold_release('p1');
+INSERT INTO room_stays (room_id, stay, ref) VALUES (521, '[2031-05-03,2031-05-04)', 'walk-in');
+SELECT outcome, qty, stay FROM hold_release('p1');
+SELECT hold_sweep() > 0 AS swept;
+SELECT outcome, qty, stay FROM hold_release('p1');
+SELECT outcome, qty, stay FROM hold_release('p2');
+SELECT outcome, qty, stay FROM hold_consume('p2', reservation_id => 1, late => true);
+SELECT outcome, qty, stay FROM hold_consume('p2', reservation_id => 1);
+SELECT outcome, refunded, stay FROM hold_return('p2');
+SELECT outcome, refunded, stay FROM hold_return('p2');
+SELECT outcome, stay FROM hold_consume('p2');
+RESET hold_ledger.clock_offset;
+SELECT regress_ok();
