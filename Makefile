@@ -30,14 +30,17 @@ PROVE_TESTS = $(TAP:%=test/t/%.pl)
 EXTRA_CLEAN = src/*.gcno src/*.gcda results output_iso regression.diffs regression.out
 
 # These goals may have to install PGXS before they can use it.
-own_goals = bench bench-quick check demo format format-check print-%
+own_goals = bench bench-quick check check-world demo format format-check print-%
 
 ifneq (,$(filter $(own_goals),$(MAKECMDGOALS)))
 
-.PHONY: bench bench-quick check demo format format-check
+.PHONY: bench bench-quick check check-world demo format format-check
 
 check:
 	@test/run $(MAKEOVERRIDES)
+
+check-world:
+	@test/world $(MAKEOVERRIDES)
 
 demo:
 	@examples/demo/run $(MAKEOVERRIDES)
