@@ -437,6 +437,19 @@ attempt_run(Attempt *attempt)
 	return attempt->standings;
 }
 
+static bool
+any_needs_locks(List *attempts)
+{
+	ListCell   *lc;
+
+	foreach(lc, attempts)
+	{
+		if (((Attempt *) lfirst(lc))->needs_locks)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Runs many, each judged after those before it have been written, and leaves
  * the outcomes in their standings.  All or none; errors as attempt_run.
@@ -446,6 +459,6 @@ attempts_run(List *attempts)
 {
 	List	   *wanted = judge_all(attempts);
 
-	if (wanted != NIL)
+	if (wanted != NIL || any_needs_locks(attempts))
 		run_under_locks(attempts, wanted);
 }

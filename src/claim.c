@@ -116,22 +116,50 @@ find_claims(Attempt *attempt, Snapshot snapshot)
 
 /* --- judging --- */
 
-/*
- * An unknown pool is an error, unless a budget says how much there is.
- */
-static void
-require_pool(const Claim *claim)
+/* Is there no such pool, and no budget that says how much there is? */
+static bool
+is_nowhere(const Claim *claim)
 {
-	if (!claim->unknown || claim->demand.budgeted)
-		return;
-	pool_raise_unknown(claim->want->pool,
-					   "Make it with hold_pool_set, or give a budget.");
+	return claim->unknown && !claim->demand.budgeted;
+}
+
+/*
+ * In a batch an earlier request may make the pool, or hold what this one renews:
+ * what is missing is a mistake only when those have been written, under locks.
+ */
+static bool
+may_come_yet(Attempt *attempt)
+{
+	if (attempt->number == 0 || attempt->locked)
+		return false;
+	attempt->needs_locks = true;
+	return true;
+}
+
+/* An unknown pool is an error; false if it is too early to say so. */
+static bool
+require_pools(Attempt *attempt, List *claims)
+{
+	ClaimRequest *request = attempt->request;
+
+	for (int i = 0; i < request->count; i++)
+	{
+		Claim	   *claim = list_nth(claims, i);
+
+		if (!is_nowhere(claim))
+			continue;
+		if (may_come_yet(attempt))
+			return false;
+		pool_raise_unknown(claim->want->pool,
+						   "Make it with hold_pool_set, or give a budget.");
+	}
+	return true;
 }
 
 static void
-require_budget(const Claim *claim)
+require_budget(Attempt *attempt, const Claim *claim)
 {
-	if (claim->vacancy->limited || claim->asks)
+	if (claim->vacancy->limited || claim->asks || may_come_yet(attempt))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -142,16 +170,16 @@ require_budget(const Claim *claim)
 }
 
 static HoldOutcome
-judge_fit(const Claim *claim, HoldOutcome if_it_fits)
+judge_fit(Attempt *attempt, const Claim *claim, HoldOutcome if_it_fits)
 {
-	require_budget(claim);
+	require_budget(attempt, claim);
 	return claim->demand.qty <= claim->vacancy->could_have ?
 		if_it_fits : OUTCOME_INSUFFICIENT;
 }
 
 /* A live hold is never refused its own quantity, or less. */
 static HoldOutcome
-judge_own(const Claim *claim)
+judge_own(Attempt *attempt, const Claim *claim)
 {
 	int64		asked = claim->demand.qty;
 	int64		held = claim->standing.hold->qty;
@@ -160,11 +188,11 @@ judge_own(const Claim *claim)
 		return OUTCOME_RENEWED;
 	if (asked < held)
 		return OUTCOME_CHANGED;
-	return judge_fit(claim, OUTCOME_CHANGED);
+	return judge_fit(attempt, claim, OUTCOME_CHANGED);
 }
 
 static HoldOutcome
-judge_claim(const Claim *claim)
+judge_claim(Attempt *attempt, const Claim *claim)
 {
 	const Standing *standing = &claim->standing;
 	const Pool *pool = &standing->pool;
@@ -172,13 +200,14 @@ judge_claim(const Claim *claim)
 	if (!claim->live && standing_taken(standing) > 0)
 		return OUTCOME_ALREADY_CONSUMED;
 	if (claim->unknown)
-		return judge_fit(claim, OUTCOME_GRANTED);
+		return judge_fit(attempt, claim, OUTCOME_GRANTED);
 	if (pool->closed)
 		return OUTCOME_CLOSED;
 	if (claim->shut ||
 		(claim->live && standing->hold->generation != pool->generation))
 		return OUTCOME_POOL_EXPIRED;
-	return claim->live ? judge_own(claim) : judge_fit(claim, OUTCOME_GRANTED);
+	return claim->live ? judge_own(attempt, claim) :
+		judge_fit(attempt, claim, OUTCOME_GRANTED);
 }
 
 /* An unknown pool is judged as the external one that it would become. */
@@ -340,9 +369,17 @@ replace_hold(Standing *standing, TimestampTz clock)
 	change_release(standing->change, standing->hold);
 }
 
+/* Can what a function tells change the outcome, or what the answer says? */
+static bool
+is_open(const Claim *claim)
+{
+	return claim->standing.outcome <= OUTCOME_CHANGED ||
+		(claim->asks && claim->standing.outcome == OUTCOME_INSUFFICIENT);
+}
+
 /*
- * Judges those claims that are not refused yet; true if one is.  With "ask",
- * functions are asked for capacities at once.
+ * Judges those claims whose outcome is open; true if one is refused.  With
+ * "ask", functions are asked for capacities at once.
  */
 static bool
 judge_claims(Attempt *attempt, Snapshot snapshot, List *claims,
@@ -355,10 +392,10 @@ judge_claims(Attempt *attempt, Snapshot snapshot, List *claims,
 	{
 		Claim	   *claim = list_nth(claims, i);
 
-		if (claim->standing.outcome <= OUTCOME_CHANGED)
+		if (is_open(claim))
 		{
 			survey_claim(attempt, snapshot, claim, deadline, ask);
-			claim->standing.outcome = judge_claim(claim);
+			claim->standing.outcome = judge_claim(attempt, claim);
 		}
 		refused |= claim->standing.outcome > OUTCOME_CHANGED;
 	}
@@ -371,8 +408,8 @@ decide_claims(Attempt *attempt, Snapshot snapshot, List *claims)
 	ClaimRequest *request = attempt->request;
 	TimestampTz deadline;
 
-	for (int i = 0; i < request->count; i++)
-		require_pool(list_nth(claims, i));
+	if (!require_pools(attempt, claims))
+		return;
 	deadline = deadline_of(attempt, snapshot, claims);
 	if (judge_claims(attempt, snapshot, claims, deadline, attempt->locked))
 	{

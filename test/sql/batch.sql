@@ -128,3 +128,15 @@ SELECT line, outcome, available FROM hold_try_batch(ARRAY[
 	ROW('t3', 'told:1', 4, NULL, NULL, NULL), ROW('t4', 'told:1', 1, NULL, NULL, NULL)]::hold_request[]);
 SELECT FROM hold_try_batch(ARRAY[ROW('t1', 'told:broken', 1, NULL, NULL, NULL)]::hold_request[]);
 SELECT * FROM hold_verify();
+
+-- a pool that a request makes is known to those after it
+SELECT line, outcome, available FROM hold_try_batch(ARRAY[
+	ROW('t', 'made', 1, NULL, 5, NULL), ROW('u', 'made', 2, NULL, 5, NULL), ROW('t', 'made', 1, NULL, NULL, NULL)]::hold_request[]);
+SELECT line, outcome FROM hold_try_batch(ARRAY[
+	ROW('t', 'made 2', 1, NULL, 5, NULL), ROW('u', 'made 2', 2, NULL, NULL, NULL)]::hold_request[]);
+\echo :LAST_ERROR_SQLSTATE
+SELECT line, outcome FROM hold_try_batch(ARRAY[
+	ROW('t', 'made 3', 1, NULL, 5, NULL), ROW('u', 'nowhere', 2, NULL, NULL, NULL)]::hold_request[]);
+SELECT line, outcome FROM hold_try_batch(ARRAY[ROW('u', 'nowhere', 2, NULL, NULL, NULL)]::hold_request[]);
+\echo :LAST_ERROR_SQLSTATE
+SELECT pool FROM hold_pool_status WHERE pool ~ '^made' ORDER BY pool;

@@ -388,5 +388,10 @@ SELECT pool, outcome, available FROM hold_try_lines('u', hold_lines('{two:1,ten}
 SELECT pool, outcome, available FROM hold_try_lines('u', hold_lines('{two:1,ten}', '{5,100}', '{8,NULL}'));
 SELECT outcome FROM hold_try_lines('u', hold_lines('{two:2,ten}', '{1,100}'));
 \echo :LAST_ERROR_SQLSTATE
+-- and whatever a budget says
+SELECT outcome, available FROM hold_try('u', 'two:1', 4, budget => 3);
+SELECT outcome, available FROM hold_try('u', 'two:1', 4, budget => 1);
+SELECT outcome FROM hold_try('u', 'two:2', 1, budget => 0);
+\echo :LAST_ERROR_SQLSTATE
 SELECT pool FROM hold_pool_status WHERE pool ~ '^two';
 DROP FUNCTION regress_two;
