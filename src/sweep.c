@@ -7,8 +7,10 @@
  * over them stay short.  It works across tenants, waits for nobody and skips
  * the pools that are locked.
  *
- * No pool starves: a sweep starts at a pool drawn by lot, goes round, and
- * takes no more than a share of its batch from one pool while others wait.
+ * No pool starves: a sweep starts at a pool drawn by lot, goes round once, and
+ * takes no more than a share of its batch from one pool at a time.  Pools that
+ * had more are remembered and visited again till the batch is full, and in
+ * hold_sweep_all by the next batch: going round passes every pool with holds.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,6 +36,15 @@ SQL_FUNCTION(hold_sweep_all);
 
 /* one pool gets at most this part of a batch in one round */
 #define POOL_SHARE 8
+
+/* What a sweep has still to do. */
+typedef struct Sweep
+{
+	Store	   *store;
+	int64		share;			/* what one pool gets at a time */
+	int64		left;			/* of the batch */
+	List	   *unfinished;		/* pools that may have more, of int64 * */
+}			Sweep;
 
 /* Builds the expiry of at most so many holds of a locked pool. */
 static Change *
@@ -120,16 +131,43 @@ next_pool_to_sweep(Store *store, int64 *pool_id, int64 last)
 	return found;
 }
 
+/* Gives a pool its share of the sweep. */
+static void
+sweep_share(Sweep * sweep, int64 pool_id)
+{
+	int64		most = Min(sweep->share, sweep->left);
+	int64		swept = sweep_pool(sweep->store, pool_id, most);
+	int64	   *unfinished;
+
+	sweep->left -= swept;
+	if (swept < most)
+		return;
+	unfinished = palloc(sizeof(int64));
+	*unfinished = pool_id;
+	sweep->unfinished = lappend(sweep->unfinished, unfinished);
+}
+
 /* Sweeps the pools after "from", up to "to". */
-static int64
-sweep_range(Store *store, int64 from, int64 to, int64 share, int64 most)
+static void
+sweep_range(Sweep * sweep, int64 from, int64 to)
 {
 	int64		pool_id = from;
-	int64		swept = 0;
 
-	while (swept < most && next_pool_to_sweep(store, &pool_id, to))
-		swept += sweep_pool(store, pool_id, Min(share, most - swept));
-	return swept;
+	while (sweep->left > 0 && next_pool_to_sweep(sweep->store, &pool_id, to))
+		sweep_share(sweep, pool_id);
+}
+
+/* Visits the pools that had more, again and again. */
+static void
+sweep_unfinished(Sweep * sweep)
+{
+	while (sweep->left > 0 && sweep->unfinished != NIL)
+	{
+		int64	   *pool_id = linitial(sweep->unfinished);
+
+		sweep->unfinished = list_delete_first(sweep->unfinished);
+		sweep_share(sweep, *pool_id);
+	}
 }
 
 /* Expires one stay unless its room is locked or it was renewed. */
@@ -179,39 +217,40 @@ sweep_stays(Store *store, int64 most)
 	return swept;
 }
 
-/* Goes round the pools until the batch is full or nothing is left. */
-static int64
-sweep_batch(Store *store, int64 batch)
+/* Goes once round the pools, from one that is drawn by lot. */
+static void
+sweep_round(Sweep * sweep)
 {
-	int64		share = (batch + POOL_SHARE - 1) / POOL_SHARE;
-	int64		last = holds_last_pool(store, store_look());
+	int64		last = holds_last_pool(sweep->store, store_look());
 	int64		start;
-	int64		swept = 0;
-	int64		round;
 
 	store_look_away();
 	start = (int64) pg_prng_uint64_range(&pg_global_prng_state, 0, last);
-	do
-	{
-		round = sweep_range(store, start, last, share, batch - swept);
-		round += sweep_range(store, 0, start, share, batch - swept - round);
-		swept += round;
-	} while (round > 0 && swept < batch);
-	return swept;
+	sweep_range(sweep, start, last);
+	sweep_range(sweep, 0, start);
 }
 
+/* Sweeps a batch; *unfinished are pools that had more, before and after. */
 static int64
-sweep_once(FunctionCallInfo fcinfo, int64 batch)
+sweep_once(FunctionCallInfo fcinfo, int64 batch, List **unfinished)
 {
 	Store		store;
-	int64		swept;
+	Sweep		sweep = {0};
 
 	store_open_for_upkeep(&store, fcinfo);
-	swept = batch == 0 ? 0 : sweep_batch(&store, batch);
-	if (swept < batch)
-		swept += sweep_stays(&store, batch - swept);
+	sweep.store = &store;
+	sweep.share = (batch + POOL_SHARE - 1) / POOL_SHARE;
+	sweep.left = batch;
+	sweep.unfinished = *unfinished;
+	sweep_unfinished(&sweep);
+	if (sweep.left > 0)
+		sweep_round(&sweep);
+	sweep_unfinished(&sweep);
+	if (sweep.left > 0)
+		sweep.left -= sweep_stays(&store, sweep.left);
+	*unfinished = sweep.unfinished;
 	store_close_after_writing(&store);
-	return swept;
+	return batch - sweep.left;
 }
 
 /*
@@ -224,7 +263,10 @@ sweep_once(FunctionCallInfo fcinfo, int64 batch)
 Datum
 hold_sweep(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(sweep_once(fcinfo, argument_batch(fcinfo, 0, "batch")));
+	int64		batch = argument_batch(fcinfo, 0, "batch");
+	List	   *unfinished = NIL;
+
+	PG_RETURN_INT64(sweep_once(fcinfo, batch, &unfinished));
 }
 
 /*
@@ -241,11 +283,12 @@ hold_sweep_all(PG_FUNCTION_ARGS)
 	bool		atomic = fcinfo->context == NULL ||
 	!IsA(fcinfo->context, CallContext) ||
 	castNode(CallContext, fcinfo->context)->atomic;
+	List	   *unfinished = NIL;
 
 	SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC);
 	while (batch > 0 && left-- > 0)
 	{
-		bool		full = sweep_once(fcinfo, batch) == batch;
+		bool		full = sweep_once(fcinfo, batch, &unfinished) == batch;
 
 		SPI_commit();
 		if (!full)
