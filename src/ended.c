@@ -154,9 +154,10 @@ say_blocked(Standing *standing, TimestampTz clock)
 	standing->outcome = OUTCOME_BLOCKED;
 	standing->change = NULL;
 	figures->at = clock;
-	figures->before = standing->hold != NULL ? standing_qty(standing) :
-		hold->qty;
 	figures->payload = hold->payload;
 	if (standing_is_live(standing, clock))
-		figures->held = figures->before;
+		figures->before = figures->held = standing_qty(standing);
+	else
+		figures->before = standing->pool.is_room ?
+			pieces_qty(lapsed_pieces(standing)) : hold->qty;
 }

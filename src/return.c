@@ -40,6 +40,28 @@ say_returned(Standing *standing, TimestampTz at, int64 refunded, int64 held)
 	figures->reservation_id = consumed.reservation_id;
 }
 
+/* Tells what the call that returned with this ref before gave back. */
+static void
+say_returned_before(Standing *standing, const Entry *last)
+{
+	int64		returned = 0;
+	ListCell   *lc;
+
+	foreach(lc, standing->entries)
+	{
+		const Entry *entry = lfirst(lc);
+
+		if (entry->event == EVENT_RETURNED && entry->ref != NULL &&
+			rule_same_text(entry->ref, last->ref))
+			returned += entry->qty;
+	}
+	say_returned(standing, last->at, returned,
+				 rule_is_live(last->expires_at, last->at) ?
+				 last->remaining : 0);
+	standing->figures.of_stay = standing_nights_with(standing, last,
+													 &standing->figures.nights);
+}
+
 /* Gives up the confirmed stays in a room, all of them. */
 static void
 give_up_stays(Standing *standing, const ReturnRequest *request,
@@ -91,9 +113,7 @@ return_units(Standing *standing, const ReturnRequest *request,
 										request->note.ref);
 	if (first != NULL)
 	{
-		say_returned(standing, first->at, first->qty,
-					 rule_is_live(first->expires_at, first->at) ?
-					 first->remaining : 0);
+		say_returned_before(standing, first);
 		return;
 	}
 	if (standing->pool.is_room)

@@ -354,6 +354,17 @@ add_told_nights(const Standing *standing, const Entry *told, Nights *nights,
 	}
 }
 
+/* The nights of all pieces of the stay that the entry tells of. */
+bool
+standing_nights_with(const Standing *standing, const Entry *told,
+					 Nights *nights)
+{
+	bool		any = false;
+
+	add_told_nights(standing, told, nights, &any);
+	return any;
+}
+
 /* Adds pieces of the held stay that lapsed and have been cleared away. */
 static void
 add_lapsed_nights(const Standing *standing, Nights *nights, bool *any)
@@ -646,7 +657,7 @@ standing_figures(const Standing *standing, const Entry *consumed)
 	figures.payload = consumed->payload;
 	figures.reserved = consumed->reserved;
 	figures.reservation_id = consumed->reservation_id;
-	figures.of_stay = false;
-	add_told_nights(standing, consumed, &figures.nights, &figures.of_stay);
+	figures.of_stay = standing_nights_with(standing, consumed,
+										   &figures.nights);
 	return figures;
 }

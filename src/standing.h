@@ -89,6 +89,8 @@ extern Standing *standing_in_room(Store *store, Snapshot snapshot,
 								  const text *token, int64 room_id);
 extern void standing_add_hold(Standing *standing, Hold *hold);
 extern bool standing_nights(const Standing *standing, Nights *nights);
+extern bool standing_nights_with(const Standing *standing,
+								 const Entry *told, Nights *nights);
 extern bool standing_came_by_move(const Standing *standing);
 extern int64 standing_qty(const Standing *standing);
 extern Hold *hold_of_stay(const Pool *room, Stay *stay);
