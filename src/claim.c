@@ -13,6 +13,7 @@
 
 #include "arguments.h"
 #include "classes.h"
+#include "memory.h"
 #include "rows.h"
 #include "rules.h"
 #include "source.h"
@@ -197,7 +198,7 @@ judge_claim(Attempt *attempt, const Claim *claim)
 	const Standing *standing = &claim->standing;
 	const Pool *pool = &standing->pool;
 
-	if (!claim->live && standing_taken(standing) > 0)
+	if (!claim->live && memory_taken(standing) > 0)
 		return OUTCOME_ALREADY_CONSUMED;
 	if (claim->unknown)
 		return judge_fit(attempt, claim, OUTCOME_GRANTED);

@@ -12,6 +12,7 @@
 #include "batch.h"
 #include "compat.h"
 #include "ended.h"
+#include "memory.h"
 #include "rules.h"
 #include "source.h"
 #include "stripes.h"
@@ -285,8 +286,8 @@ consume_one(Attempt *attempt, Snapshot snapshot, Standing *standing,
 	const Entry *first = NULL;
 
 	if (request->note.ref != NULL)
-		first = standing_entry_with_ref(standing, EVENT_CONSUMED,
-										request->note.ref);
+		first = memory_entry_with_ref(standing, EVENT_CONSUMED,
+									  request->note.ref);
 	if (first != NULL)
 	{
 		say_first_figures(standing, first);

@@ -10,6 +10,7 @@
  */
 #include "ended.h"
 
+#include "memory.h"
 #include "rules.h"
 #include "token.h"
 #include "utils/timestamp.h"
@@ -71,7 +72,7 @@ static void
 say_what_expired(Standing *standing)
 {
 	Figures    *figures = &standing->figures;
-	const Entry *entry = standing_end(standing);
+	const Entry *entry = memory_end(standing);
 
 	standing->outcome = OUTCOME_EXPIRED;
 	figures->at = token_lapsed_at(standing);
@@ -88,34 +89,34 @@ void
 say_first_figures(Standing *standing, const Entry *consumed)
 {
 	standing->outcome = OUTCOME_ALREADY_CONSUMED;
-	standing->figures = standing_figures(standing, consumed);
+	standing->figures = memory_figures(standing, consumed);
 }
 
 /* Answers for a hold that is not live: nothing changes. */
 void
 say_how_it_ended(Standing *standing, TimestampTz clock)
 {
-	const Entry *entry = standing_end(standing);
+	const Entry *entry = memory_end(standing);
 
 	if (!token_has_any(standing))
 	{
 		standing->outcome = OUTCOME_NOT_FOUND;
 		return;
 	}
-	switch (standing_state(standing, clock))
+	switch (memory_state(standing, clock))
 	{
 		case OUTCOME_EXPIRED:
 			say_what_expired(standing);
 			return;
 		case OUTCOME_CONSUMED:
-			say_first_figures(standing, standing_last_consumption(standing));
+			say_first_figures(standing, memory_last_consumption(standing));
 			return;
 		case OUTCOME_RELEASED:
 			standing->outcome = OUTCOME_ALREADY_RELEASED;
 			break;
 		default:
 			standing->outcome = OUTCOME_RETURNED;
-			entry = standing_last_entry(standing);
+			entry = memory_last_entry(standing);
 			break;
 	}
 	standing->figures.at = entry->at;
@@ -126,7 +127,7 @@ say_how_it_ended(Standing *standing, TimestampTz clock)
 Hold *
 held_or_lapsed(const Standing *standing)
 {
-	const Entry *entry = standing_end(standing);
+	const Entry *entry = memory_end(standing);
 	Hold	   *hold;
 
 	if (standing->hold != NULL)
@@ -134,7 +135,7 @@ held_or_lapsed(const Standing *standing)
 	hold = palloc0(sizeof(Hold));
 	hold->pool_id = entry->pool_id;
 	hold->qty = entry->qty;
-	hold->consumed = standing_taken(standing);
+	hold->consumed = memory_taken(standing);
 	hold->expires_at = entry->expires_at;
 	hold->held_since = entry->held_since;
 	hold->version = entry->version;

@@ -18,6 +18,7 @@
 #include "arguments.h"
 #include "compat.h"
 #include "classes.h"
+#include "memory.h"
 #include "rules.h"
 #include "session.h"
 #include "source.h"
@@ -179,8 +180,8 @@ hold_count(PG_FUNCTION_ARGS)
 static void
 fill_ended(const Standing *standing, Datum *values, bool *isnull)
 {
-	const Entry *entry = standing_end(standing);
-	const Entry *consumed = standing_last_consumption(standing);
+	const Entry *entry = memory_end(standing);
+	const Entry *consumed = memory_last_consumption(standing);
 
 	values[3] = Int32GetDatum(entry->generation);
 	put_units(&values[4], &isnull[4], true, 0);
@@ -220,7 +221,7 @@ fill_place(Store *store, const Standing *standing, Datum *values,
 	isnull[1] = pool->is_room;
 	values[2] = Int64GetDatum(standing_pool_id(standing));
 	isnull[2] = pool->is_room;
-	put_units(&values[5], &isnull[5], true, standing_taken(standing));
+	put_units(&values[5], &isnull[5], true, memory_taken(standing));
 	values[11] = Int64GetDatum(pool->room_id);
 	isnull[11] = !pool->is_room;
 	isnull[12] = true;
@@ -273,7 +274,7 @@ static void
 add_ended(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
 		  TimestampTz clock)
 {
-	HoldOutcome state = standing_state(standing, clock);
+	HoldOutcome state = memory_state(standing, clock);
 	Datum		values[GET_COLUMNS];
 	bool		isnull[GET_COLUMNS];
 	Nights		nights;
@@ -281,7 +282,7 @@ add_ended(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
 	fill_place(store, standing, values, isnull);
 	values[6] = ObjectIdGetDatum(store->relations.outcomes[state]);
 	fill_ended(standing, values, isnull);
-	if (standing_nights(standing, &nights))
+	if (memory_nights(standing, &nights))
 		fill_nights(nights, values, isnull);
 	add_row(fcinfo, values, isnull);
 }
@@ -291,7 +292,7 @@ static bool
 was_moved_away(const Standing *standing, TimestampTz clock)
 {
 	return standing->pool.is_room &&
-		standing_state(standing, clock) == OUTCOME_CONSUMED;
+		memory_state(standing, clock) == OUTCOME_CONSUMED;
 }
 
 static void

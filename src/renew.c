@@ -10,6 +10,7 @@
 #include "answers.h"
 #include "arguments.h"
 #include "compat.h"
+#include "memory.h"
 #include "rules.h"
 #include "token.h"
 #include "utils/timestamp.h"
@@ -27,7 +28,7 @@ typedef struct RenewRequest
 static HoldOutcome
 outcome_of_ended(const Standing *standing, TimestampTz clock)
 {
-	switch (standing_state(standing, clock))
+	switch (memory_state(standing, clock))
 	{
 		case OUTCOME_CONSUMED:
 			return OUTCOME_ALREADY_CONSUMED;

@@ -10,6 +10,7 @@
 #include "answers.h"
 #include "arguments.h"
 #include "compat.h"
+#include "memory.h"
 #include "rules.h"
 #include "token.h"
 
@@ -27,8 +28,8 @@ static void
 say_returned(Standing *standing, TimestampTz at, int64 refunded, int64 held)
 {
 	Figures    *figures = &standing->figures;
-	Figures		consumed = standing_figures(standing,
-											standing_last_consumption(standing));
+	Figures		consumed = memory_figures(standing,
+										  memory_last_consumption(standing));
 
 	standing->outcome = OUTCOME_RETURNED;
 	figures->at = at;
@@ -58,8 +59,8 @@ say_returned_before(Standing *standing, const Entry *last)
 	say_returned(standing, last->at, returned,
 				 rule_is_live(last->expires_at, last->at) ?
 				 last->remaining : 0);
-	standing->figures.of_stay = standing_nights_with(standing, last,
-													 &standing->figures.nights);
+	standing->figures.of_stay = memory_nights_with(standing, last,
+												   &standing->figures.nights);
 }
 
 /* Gives up the confirmed stays in a room, all of them. */
@@ -67,7 +68,7 @@ static void
 give_up_stays(Standing *standing, const ReturnRequest *request,
 			  TimestampTz clock)
 {
-	int64		left = standing_taken(standing);
+	int64		left = memory_taken(standing);
 	int64		returned = 0;
 	ListCell   *lc;
 
@@ -94,7 +95,7 @@ give_up_stays(Standing *standing, const ReturnRequest *request,
 		/* it was moved to another room: only the memory of it is here */
 		standing->change = change_begin(&standing->pool, clock);
 		change_return(standing->change, NULL,
-					  standing_last_consumption(standing), 0, 0,
+					  memory_last_consumption(standing), 0, 0,
 					  &request->note);
 	}
 	say_returned(standing, clock, returned, 0);
@@ -106,11 +107,11 @@ return_units(Standing *standing, const ReturnRequest *request,
 			 TimestampTz clock)
 {
 	const Entry *first = NULL;
-	int64		qty = standing_taken(standing);
+	int64		qty = memory_taken(standing);
 
 	if (request->note.ref != NULL)
-		first = standing_entry_with_ref(standing, EVENT_RETURNED,
-										request->note.ref);
+		first = memory_entry_with_ref(standing, EVENT_RETURNED,
+									  request->note.ref);
 	if (first != NULL)
 	{
 		say_returned_before(standing, first);
@@ -127,8 +128,8 @@ return_units(Standing *standing, const ReturnRequest *request,
 	{
 		standing->change = change_begin(&standing->pool, clock);
 		change_return(standing->change, standing->hold,
-					  standing_last_consumption(standing),
-					  standing_taken(standing), qty, &request->note);
+					  memory_last_consumption(standing),
+					  memory_taken(standing), qty, &request->note);
 	}
 	say_returned(standing, clock, qty,
 				 standing_is_live(standing, clock) ? standing->hold->qty : 0);
@@ -144,7 +145,7 @@ require_one_pool(const ReturnRequest *request, List *standings)
 		return;
 	foreach(lc, standings)
 	{
-		if (standing_taken(lfirst(lc)) > 0)
+		if (memory_taken(lfirst(lc)) > 0)
 			pools++;
 	}
 	if (pools > 1)
@@ -167,7 +168,7 @@ decide_return(Attempt *attempt, Snapshot snapshot, List *standings)
 	{
 		Standing   *standing = lfirst(lc);
 
-		if (standing_last_consumption(standing) == NULL &&
+		if (memory_last_consumption(standing) == NULL &&
 			standing->confirmed == NIL)
 			standing->outcome = OUTCOME_NOT_FOUND;
 		else

@@ -88,22 +88,8 @@ extern List *standings_of_token(Store *store, Snapshot snapshot,
 extern Standing *standing_in_room(Store *store, Snapshot snapshot,
 								  const text *token, int64 room_id);
 extern void standing_add_hold(Standing *standing, Hold *hold);
-extern bool standing_nights(const Standing *standing, Nights *nights);
-extern bool standing_nights_with(const Standing *standing,
-								 const Entry *told, Nights *nights);
-extern bool standing_came_by_move(const Standing *standing);
 extern int64 standing_qty(const Standing *standing);
 extern Hold *hold_of_stay(const Pool *room, Stay *stay);
 extern bool standing_is_live(const Standing *standing, TimestampTz clock);
-extern const Entry *standing_last_entry(const Standing *standing);
-extern const Entry *standing_end(const Standing *standing);
-extern HoldOutcome standing_state(const Standing *standing,
-								  TimestampTz clock);
-extern const Entry *standing_last_consumption(const Standing *standing);
-extern int64 standing_taken(const Standing *standing);
-extern const Entry *standing_entry_with_ref(const Standing *standing,
-											HoldEvent event, const text *ref);
-extern Figures standing_figures(const Standing *standing,
-								const Entry *consumed);
 
 #endif							/* HOLD_STANDING_H */

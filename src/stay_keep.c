@@ -12,6 +12,7 @@
 #include "arguments.h"
 #include "attempt.h"
 #include "compat.h"
+#include "memory.h"
 #include "rules.h"
 #include "stay_answers.h"
 #include "utils/timestamp.h"
@@ -180,7 +181,7 @@ find_both_rooms(Attempt *attempt, Snapshot snapshot)
 static int64
 taken_without(const Standing *from, const Stay *stay)
 {
-	return Max(standing_taken(from) -
+	return Max(memory_taken(from) -
 			   nights_count(stay->nights) * UNITS_PER_ONE, 0);
 }
 
@@ -305,9 +306,9 @@ move_stay(MoveRequest *request, Standing *from, Change *leave, Standing *to,
 	else
 	{
 		/* what the token took in the room that it leaves stays remembered */
-		change_leave_room(leave, held, standing_taken(from), &left);
+		change_leave_room(leave, held, memory_taken(from), &left);
 		change_enter_room(arrive, hold_of_stay(&to->pool, &request->stay),
-						  standing_taken(to), &note);
+						  memory_taken(to), &note);
 	}
 	from->change = leave;
 	to->change = arrive;
@@ -358,10 +359,10 @@ forget_moved_stays(List *others, int64 left, TimestampTz clock)
 	{
 		Standing   *other = lfirst(lc);
 
-		if (standing_taken(other) == 0)
+		if (memory_taken(other) == 0)
 			continue;
 		other->change = change_begin(&other->pool, clock);
-		change_return(other->change, NULL, standing_last_consumption(other), 0,
+		change_return(other->change, NULL, memory_last_consumption(other), 0,
 					  0, &note);
 	}
 }

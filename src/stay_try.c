@@ -12,6 +12,7 @@
 #include "attempt.h"
 #include "catalog/pg_type.h"
 #include "compat.h"
+#include "memory.h"
 #include "rules.h"
 #include "settings.h"
 #include "stay_answers.h"
@@ -115,7 +116,7 @@ judge_room(const StayClaim *claim, Nights nights, TimestampTz clock)
 	const Standing *standing = &claim->standing;
 	bool		live = standing_is_live(standing, clock);
 
-	if (!live && (standing->confirmed != NIL || standing_taken(standing) > 0))
+	if (!live && (standing->confirmed != NIL || memory_taken(standing) > 0))
 		return OUTCOME_ALREADY_CONSUMED;
 	if (claim->blocking != NIL)
 		return OUTCOME_STAY_TAKEN;

@@ -25,6 +25,7 @@
  */
 #include "stripes.h"
 
+#include "memory.h"
 #include "rules.h"
 #include "utils/timestamp.h"
 
@@ -34,9 +35,9 @@
 static int64
 row_of_token(const Standing *standing, TimestampTz clock)
 {
-	if (standing_taken(standing) > 0)
+	if (memory_taken(standing) > 0)
 		return standing->hold != NULL ? standing->hold->pool_id :
-			standing_last_entry(standing)->pool_id;
+			memory_last_entry(standing)->pool_id;
 	return standing_is_live(standing, clock) ? standing->hold->pool_id : 0;
 }
 

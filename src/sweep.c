@@ -44,7 +44,7 @@ typedef struct Sweep
 	int64		share;			/* what one pool gets at a time */
 	int64		left;			/* of the batch */
 	List	   *unfinished;		/* pools that may have more, of int64 * */
-}			Sweep;
+} Sweep;
 
 /* Builds the expiry of at most so many holds of a locked pool. */
 static Change *
@@ -133,7 +133,7 @@ next_pool_to_sweep(Store *store, int64 *pool_id, int64 last)
 
 /* Gives a pool its share of the sweep. */
 static void
-sweep_share(Sweep * sweep, int64 pool_id)
+sweep_share(Sweep *sweep, int64 pool_id)
 {
 	int64		most = Min(sweep->share, sweep->left);
 	int64		swept = sweep_pool(sweep->store, pool_id, most);
@@ -149,7 +149,7 @@ sweep_share(Sweep * sweep, int64 pool_id)
 
 /* Sweeps the pools after "from", up to "to". */
 static void
-sweep_range(Sweep * sweep, int64 from, int64 to)
+sweep_range(Sweep *sweep, int64 from, int64 to)
 {
 	int64		pool_id = from;
 
@@ -159,7 +159,7 @@ sweep_range(Sweep * sweep, int64 from, int64 to)
 
 /* Visits the pools that had more, again and again. */
 static void
-sweep_unfinished(Sweep * sweep)
+sweep_unfinished(Sweep *sweep)
 {
 	while (sweep->left > 0 && sweep->unfinished != NIL)
 	{
@@ -219,7 +219,7 @@ sweep_stays(Store *store, int64 most)
 
 /* Goes once round the pools, from one that is drawn by lot. */
 static void
-sweep_round(Sweep * sweep)
+sweep_round(Sweep *sweep)
 {
 	int64		last = holds_last_pool(sweep->store, store_look());
 	int64		start;

@@ -14,6 +14,7 @@
 
 #include "answers.h"
 #include "classes.h"
+#include "memory.h"
 #include "rules.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -128,7 +129,7 @@ TimestampTz
 token_lapsed_at(const Standing *standing)
 {
 	return standing->hold != NULL ? standing->hold->expires_at :
-		standing_end(standing)->expires_at;
+		memory_end(standing)->expires_at;
 }
 
 /* Did the hold expire, and was it live after the given moment? */
@@ -137,7 +138,7 @@ token_lapsed_beside(const Standing *standing, TimestampTz since,
 					TimestampTz clock)
 {
 	return token_has_any(standing) &&
-		standing_state(standing, clock) == OUTCOME_EXPIRED &&
+		memory_state(standing, clock) == OUTCOME_EXPIRED &&
 		token_lapsed_at(standing) > since;
 }
 
@@ -151,13 +152,13 @@ is_told_elsewhere(const Standing *standing, List *standings)
 	ListCell   *lc;
 
 	if (standing->outcome != OUTCOME_ALREADY_CONSUMED ||
-		!standing_came_by_move(standing))
+		!memory_came_by_move(standing))
 		return false;
 	foreach(lc, standings)
 	{
 		Standing   *other = lfirst(lc);
 
-		if (other->pool.is_room && !standing_came_by_move(other) &&
+		if (other->pool.is_room && !memory_came_by_move(other) &&
 			other->outcome == OUTCOME_ALREADY_CONSUMED)
 			return true;
 	}
@@ -195,7 +196,7 @@ token_answer(FunctionCallInfo fcinfo, Store *store,
 		answer.of_room = standing->pool.is_room;
 		answer.room_id = standing->pool.room_id;
 		answer.of_stay = figures->of_stay ||
-			standing_nights(standing, &answer.nights);
+			memory_nights(standing, &answer.nights);
 		if (figures->of_stay)
 			answer.nights = figures->nights;
 		answer.known = standing->outcome != OUTCOME_NOT_FOUND;
