@@ -113,6 +113,20 @@ judge(Attempt *attempt)
 }
 
 /*
+ * Is it too early to call something a mistake?  In a batch an earlier request
+ * may make the pool that is missing, or settle what is too many: only when those
+ * have been written, under locks, is it certain.  To be asked before raising.
+ */
+bool
+attempt_is_early(Attempt *attempt)
+{
+	if (attempt->number == 0 || attempt->locked)
+		return false;
+	attempt->needs_locks = true;
+	return true;
+}
+
+/*
  * The standings, and other counter rows of their pools, that have a change to
  * be written, or need to be locked for one.
  */

@@ -33,6 +33,7 @@ typedef struct Attempt
 						   List *standings);
 } Attempt;
 
+extern bool attempt_is_early(Attempt *attempt);
 extern List *attempt_run(Attempt *attempt);
 extern void attempts_run(List *attempts);
 

@@ -124,19 +124,6 @@ is_nowhere(const Claim *claim)
 	return claim->unknown && !claim->demand.budgeted;
 }
 
-/*
- * In a batch an earlier request may make the pool, or hold what this one renews:
- * what is missing is a mistake only when those have been written, under locks.
- */
-static bool
-may_come_yet(Attempt *attempt)
-{
-	if (attempt->number == 0 || attempt->locked)
-		return false;
-	attempt->needs_locks = true;
-	return true;
-}
-
 /* An unknown pool is an error; false if it is too early to say so. */
 static bool
 require_pools(Attempt *attempt, List *claims)
@@ -149,7 +136,7 @@ require_pools(Attempt *attempt, List *claims)
 
 		if (!is_nowhere(claim))
 			continue;
-		if (may_come_yet(attempt))
+		if (attempt_is_early(attempt))
 			return false;
 		pool_raise_unknown(claim->want->pool,
 						   "Make it with hold_pool_set, or give a budget.");
@@ -160,7 +147,7 @@ require_pools(Attempt *attempt, List *claims)
 static void
 require_budget(Attempt *attempt, const Claim *claim)
 {
-	if (claim->vacancy->limited || claim->asks || may_come_yet(attempt))
+	if (claim->vacancy->limited || claim->asks || attempt_is_early(attempt))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -481,11 +468,12 @@ claim_available(const Claim *claim, int64 *available)
 		return false;
 	if (standing->outcome <= OUTCOME_CHANGED)
 		left -= claim->demand.qty;
-	else if (standing->outcome != OUTCOME_INSUFFICIENT && claim->live)
+	else if (standing->outcome != OUTCOME_INSUFFICIENT && claim->live &&
+			 standing->hold->generation == standing->pool.generation)
 		left -= standing->hold->qty;
 	if (standing->outcome == OUTCOME_INSUFFICIENT && claim->live)
 		left = Max(left, standing->hold->qty);
-	if (claim->shut || standing->outcome == OUTCOME_POOL_EXPIRED)
+	if (claim->shut)
 		left = 0;
 	*available = Max(left, 0);
 	return true;

@@ -59,8 +59,12 @@ say_consumed(Standing *standing, const ConsumeRequest *request, int64 before,
 
 /* Stays are confirmed for something, and as a whole. */
 static void
-require_confirmation(const ConsumeRequest *request)
+require_confirmation(Attempt *attempt)
 {
+	const ConsumeRequest *request = attempt->request;
+
+	if (attempt_is_early(attempt))
+		return;
 	if (request->partial)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -75,14 +79,14 @@ require_confirmation(const ConsumeRequest *request)
 
 /* Confirms a stay, with all its pieces. */
 static void
-consume_stay(Standing *standing, const ConsumeRequest *request,
-			 TimestampTz clock)
+consume_stay(Attempt *attempt, Standing *standing)
 {
+	const ConsumeRequest *request = attempt->request;
 	int64		taken = 0;
 	ListCell   *lc;
 
-	require_confirmation(request);
-	standing->change = change_begin(&standing->pool, clock);
+	require_confirmation(attempt);
+	standing->change = change_begin(&standing->pool, attempt->clock);
 	foreach(lc, standing->holds)
 	{
 		Hold	   *piece = lfirst(lc);
@@ -97,18 +101,18 @@ consume_stay(Standing *standing, const ConsumeRequest *request,
 }
 
 static void
-consume_live(Standing *standing, const ConsumeRequest *request,
-			 TimestampTz clock)
+consume_live(Attempt *attempt, Standing *standing)
 {
+	const ConsumeRequest *request = attempt->request;
 	Hold	   *hold = standing->hold;
 	int64		taken = units_to_take(request, hold->qty);
 
 	if (standing->pool.is_room)
 	{
-		consume_stay(standing, request, clock);
+		consume_stay(attempt, standing);
 		return;
 	}
-	standing->change = change_begin(&standing->pool, clock);
+	standing->change = change_begin(&standing->pool, attempt->clock);
 	if (request->final && taken == 0)
 		change_release(standing->change, hold);
 	else
@@ -231,7 +235,7 @@ consume_lapsed_stay(Attempt *attempt, Snapshot snapshot, Standing *standing)
 
 	if (!nights_are_free(attempt, snapshot, standing, pieces, &expired))
 		return false;
-	require_confirmation(request);
+	require_confirmation(attempt);
 	standing->change = change_begin(&standing->pool, attempt->clock);
 	foreach(lc, expired)
 	{
@@ -295,7 +299,7 @@ consume_one(Attempt *attempt, Snapshot snapshot, Standing *standing,
 	}
 	if (standing_is_live(standing, attempt->clock))
 	{
-		consume_live(standing, request, attempt->clock);
+		consume_live(attempt, standing);
 		return true;
 	}
 	say_how_it_ended(standing, attempt->clock);
@@ -310,9 +314,10 @@ consume_one(Attempt *attempt, Snapshot snapshot, Standing *standing,
 
 /* A quantity without a pool must not be able to mean several holds. */
 static void
-require_one_hold(const ConsumeRequest *request, List *standings,
-				 TimestampTz since, TimestampTz clock)
+require_one_hold(Attempt *attempt, List *standings, TimestampTz since)
 {
+	const ConsumeRequest *request = attempt->request;
+	TimestampTz clock = attempt->clock;
 	int			reached = 0;
 	ListCell   *lc;
 
@@ -324,7 +329,7 @@ require_one_hold(const ConsumeRequest *request, List *standings,
 			(request->late && token_lapsed_beside(lfirst(lc), since, clock)))
 			reached++;
 	}
-	if (reached > 1)
+	if (reached > 1 && !attempt_is_early(attempt))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("qty needs a pool where a token has several holds"),
@@ -344,7 +349,7 @@ decide_consume(Attempt *attempt, Snapshot snapshot, List *standings)
 	token_require_pool(&request->token, standings);
 	since = request->late ? late_since(standings, clock) :
 		token_live_since(standings, clock);
-	require_one_hold(request, standings, since, clock);
+	require_one_hold(attempt, standings, since);
 	foreach(lc, standings)
 	{
 		blocked |= !consume_one(attempt, snapshot, lfirst(lc), since);

@@ -140,3 +140,10 @@ SELECT line, outcome FROM hold_try_batch(ARRAY[
 SELECT line, outcome FROM hold_try_batch(ARRAY[ROW('u', 'nowhere', 2, NULL, NULL, NULL)]::hold_request[]);
 \echo :LAST_ERROR_SQLSTATE
 SELECT pool FROM hold_pool_status WHERE pool ~ '^made' ORDER BY pool;
+
+-- so is what an earlier request settled: then a quantity is no mistake
+SELECT hold_pool_set('two 1', 5) IS NOT NULL AND hold_pool_set('two 2', 5) IS NOT NULL AS made;
+SELECT count(*) FROM hold_try_lines('both', hold_lines('{two 1,two 2}'));
+SELECT line, pool, outcome, consumed FROM hold_consume_batch('{both}', '{0.5}');
+\echo :LAST_ERROR_SQLSTATE
+SELECT line, pool, outcome, consumed FROM hold_consume_batch('{both,both}', '{NULL,0.5}', '{r,s}') ORDER BY line, pool;

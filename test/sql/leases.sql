@@ -174,6 +174,13 @@ SELECT hold_pool_drop('gate');
 SELECT outcome FROM hold_release('old');
 SELECT hold_pool_drop('gate');
 
+-- what an older hold is refused for leaves all of the new lease
+SELECT hold_pool_set('older', 10) IS NOT NULL AS made;
+SELECT outcome FROM hold_try('old', 'older', 3);
+SELECT hold_pool_renew('older', 7, '2095-01-01');
+SELECT outcome, available FROM hold_try('old', 'older', 3);
+SELECT outcome FROM hold_release('old');
+
 -- a retry opens no second generation, whatever was set since
 SELECT hold_pool_set('again', 9, '2095-01-01') IS NOT NULL AS made;
 SELECT hold_pool_renew('again', 9, '2096-01-01');
