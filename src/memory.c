@@ -213,9 +213,12 @@ add_lapsed_nights(const Standing *standing, Nights *nights, bool *any)
 	}
 }
 
-/* The entry that tells of the stay that the token had in the room last. */
-static const Entry *
-last_of_stay(const Standing *standing)
+/*
+ * The entry that tells what became of what the token had there last: of its end,
+ * or if all of it was returned, of that.
+ */
+const Entry *
+memory_last_word(const Standing *standing)
 {
 	const Entry *end = memory_end(standing);
 
@@ -230,7 +233,7 @@ last_of_stay(const Standing *standing)
 bool
 memory_nights(const Standing *standing, Nights *nights)
 {
-	const Entry *last = last_of_stay(standing);
+	const Entry *last = memory_last_word(standing);
 	bool		any = false;
 	ListCell   *lc;
 

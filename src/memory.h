@@ -17,6 +17,7 @@ extern bool memory_nights_with(const Standing *standing,
 extern bool memory_nights(const Standing *standing, Nights *nights);
 extern bool memory_came_by_move(const Standing *standing);
 extern const Entry *memory_last_entry(const Standing *standing);
+extern const Entry *memory_last_word(const Standing *standing);
 extern const Entry *memory_end(const Standing *standing);
 extern HoldOutcome memory_state(const Standing *standing,
 								TimestampTz clock);

@@ -180,7 +180,7 @@ hold_count(PG_FUNCTION_ARGS)
 static void
 fill_ended(const Standing *standing, Datum *values, bool *isnull)
 {
-	const Entry *entry = memory_end(standing);
+	const Entry *entry = memory_last_word(standing);
 	const Entry *consumed = memory_last_consumption(standing);
 
 	values[3] = Int32GetDatum(entry->generation);
