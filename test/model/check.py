@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 import commands
-import psycopg
 from machine import Disagreement, machine_of
 from server import Server
 
@@ -21,44 +20,36 @@ STEPS = 40  # of a sequence
 SEQUENCES = 25  # of a batch
 
 
-def run_batch(server, number):
+def run_batch(server, number, shrink):
     """Runs the sequences of one seed; returns how many steps that were."""
     machine = machine_of(server, commands.CORE_COMMANDS)
     run = settings(
         max_examples=SEQUENCES, stateful_step_count=STEPS, database=None, deadline=None,
-        phases=[Phase.generate, Phase.shrink], print_blob=False,
+        phases=[Phase.generate, Phase.shrink][:1 + shrink], print_blob=False,
         suppress_health_check=list(HealthCheck))
     run_state_machine_as_test(seed(number)(machine), settings=run)
     return machine.steps
 
 
-def fresh_database(arguments, number):
-    name = f"model_{number}"
-    with psycopg.connect(arguments.dsn, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE IF EXISTS {name}")
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE model STRATEGY file_copy")
-    return name
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dsn", default="dbname=postgres user=postgres")
+    parser.add_argument("--dsn", default="user=postgres")
     parser.add_argument("--steps", type=int, default=20000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--no-shrink", dest="shrink", action="store_false")
     arguments = parser.parse_args()
     passed = failed = steps = 0
     started = time.monotonic()
     number = arguments.seed
+    server = Server(arguments.dsn)
     while steps < arguments.steps:
-        server = Server(f"{arguments.dsn} dbname={fresh_database(arguments, number)}")
         try:
-            steps += run_batch(server, number)
+            steps += run_batch(server, number, arguments.shrink)
             passed += 1
         except Disagreement as error:
             failed += 1
             steps += STEPS * SEQUENCES
             print(f"seed {number}:{error}\n", flush=True)
-        server.connection.close()
         number += 1
     print(f"{steps} steps, {steps / (time.monotonic() - started):.0f} a second")
     print(f"{passed} passed, {failed} failed")

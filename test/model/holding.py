@@ -77,11 +77,9 @@ def _find_or_make(world, name, budget):
 
 
 def _judge(world, token, line):
-    pool, clock = line.pool, world.clock
+    pool = line.pool
     memory = world.memory(token, pool)
-    own = memory.claim if memory and memory.claim.live(clock) else None
-    if pool.capacity is None and line.budget is None and not world.asks(pool):
-        raise Mistake("22004")
+    own = memory.claim if memory and memory.claim.live(world.clock) else None
     if memory and memory.consumed > 0 and own is None:
         line.outcome = "already_consumed"
     elif pool.closed:
@@ -90,12 +88,20 @@ def _judge(world, token, line):
         line.outcome = "pool_expired"
     elif own and line.qty <= own.held:
         line.outcome = "renewed" if line.qty == own.held else "changed"
-    elif line.qty <= world.room_for(pool, line.budget, but_of=token):
-        line.outcome = "changed" if own else "granted"
     else:
-        line.outcome = "insufficient"
-        line.available = max(ZERO, world.room_for(pool, line.budget, but_of=token))
-        line.retry_at = _next_expiry(world, pool, token)
+        _judge_room(world, token, line, own)
+
+
+def _judge_room(world, token, line, own):
+    room = world.room_for(line.pool, line.budget, but_of=token)
+    if room is None:
+        raise Mistake("22004")
+    if line.qty <= room:
+        line.outcome = "changed" if own else "granted"
+        return
+    line.outcome = "insufficient"
+    line.available = max(own.held if own else ZERO, room)
+    line.retry_at = _next_expiry(world, line.pool, token)
 
 
 def _next_expiry(world, pool, but_of):

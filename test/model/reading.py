@@ -1,5 +1,7 @@
 """The reference model: what readers and views show of the current tenant."""
 
+from decimal import Decimal
+
 from ledger import ZERO, Mistake, Undetermined
 import settling
 
@@ -75,7 +77,7 @@ def _expired(world, pool):
               if pool.name in found]
     most = sum((c.held for c in claims if c.expired(world.clock) and not c.swept
                 and c.generation == pool.generation), ZERO)
-    return Undetermined(lambda found: 0 <= float(found) <= most)
+    return Undetermined(lambda found: 0 <= Decimal(found) <= most)
 
 
 def live_holds(world):

@@ -90,15 +90,28 @@ class Server:
     """One session, and the moment at which the present test began."""
 
     def __init__(self, dsn):
-        self.connection = psycopg.connect(dsn, autocommit=True)
-        self.cursor = self.connection.cursor()
+        self.dsn = dsn
+        self.tests = 0
+        self.cursor = None
         self.script = []
         self.t0 = None
 
     def begin_test(self):
+        """Now and then on a new database, as hold_verify() reads all there is."""
+        if self.tests % 25 == 0:
+            self.use_new_database()
+        self.tests += 1
         self.script = ["SELECT hold_clock() AS t0 \\gset"]
         self.cursor.execute("SELECT clock_timestamp()")
         self.t0 = self.cursor.fetchone()[0]
+
+    def use_new_database(self):
+        if self.cursor:
+            self.cursor.connection.close()
+        with psycopg.connect(self.dsn, autocommit=True) as connection:
+            connection.execute("DROP DATABASE IF EXISTS model_test")
+            connection.execute("CREATE DATABASE model_test TEMPLATE model STRATEGY file_copy")
+        self.cursor = psycopg.connect(f"{self.dsn} dbname=model_test", autocommit=True).cursor()
 
     def run(self, sql):
         """Runs what a reader of the script could paste into psql."""

@@ -8,15 +8,18 @@ def consume(world, token, pool=None, qty=None, final=True, ref=None, late=False,
     """Rows of hold_settlement, one a hold; without a pool all or none."""
     _check_consume(qty, final, ref)
     found = _find(world, token, pool)
-    if qty is not None and len(found) > 1:
-        raise Mistake("22023")
     call = {"qty": qty, "final": final, "ref": ref, "reservation_id": reservation_id}
-    outcomes = [_consumption(world, p, m, late, qty, ref) for p, m in found]
+    live = [m.claim for _, m in found if m.claim.live(world.clock)]
+    outcomes = [
+        _consumption(world, p, m, late and not lapsed_before(m.claim, live), qty, ref)
+        for p, m in found]
+    if qty is not None and outcomes.count("consumed") > 1:
+        raise Mistake("22023")
     all_or_none(world, found, outcomes)
     rows = [
         _consume_one(world, p, m, call) if outcome == "consumed"
         else m.captures[ref] | {"outcome": "already_consumed"} if outcome == "repeated"
-        else _row(p, m, outcome)
+        else _row(world, p, m, outcome)
         for (p, m), outcome in zip(found, outcomes)
     ]
     return number_rows(rows or [not_found(pool)])
@@ -74,23 +77,28 @@ def all_or_none(world, found, outcomes):
     live = [m.claim for _, m in found if m.claim.live(world.clock)]
     blocked = any(
         outcome in ("closed", "pool_expired") or
-        outcome == "expired" and lived_together(memory.claim, live)
+        outcome == "expired" and not lapsed_before(memory.claim, live)
         for (_, memory), outcome in zip(found, outcomes))
     if blocked:
         outcomes[:] = ["blocked" if o in ("renewed", "consumed") else o for o in outcomes]
     return blocked
 
 
-def lived_together(expired, live):
-    return any(claim.held_since < expired.expires_at for claim in live)
+def lapsed_before(claim, live):
+    """Was its time over before any of the live ones was made?"""
+    return bool(live) and all(claim.expires_at <= other.held_since for other in live)
 
 
 def _consume_one(world, pool, memory, call):
     claim = memory.claim
+    if claim.expired(world.clock):
+        # what is taken late is claimed anew, and no more than that
+        claim.version += 1
+        claim.held = min(claim.held, call["qty"] or claim.held)
     held = claim.held
     taken = held if call["qty"] is None else min(held, call["qty"])
     left = ZERO if call["final"] else held - taken
-    row = _row(pool, memory, "consumed" if taken else "released") | {
+    row = _row(world, pool, memory, "consumed" if taken else "released") | {
         "qty": held, "consumed": taken, "refunded": held - taken - left, "held": left,
         "at": world.clock, "reservation_id": call["reservation_id"]}
     memory.consumed += taken
@@ -106,16 +114,17 @@ def _consume_one(world, pool, memory, call):
     return row
 
 
-def _row(pool, memory, outcome):
+def _row(world, pool, memory, outcome):
     """The row of a hold to which nothing happens."""
     claim = memory.claim
     if outcome == "already_consumed":
         return claim.last | {"outcome": outcome}
+    at = claim.expires_at if outcome == "expired" else claim.ended_at
     return {
         "outcome": outcome, "pool": pool.name, "qty": claim.held,
         "consumed": ZERO, "refunded": ZERO,
         "held": ZERO if outcome == "expired" else claim.held,
-        "at": claim.expires_at if outcome == "expired" else claim.ended_at,
+        "at": world.clock if claim.live(world.clock) else at,
         "payload": claim.payload, "room_id": None, "stay": None, "reservation_id": None}
 
 
@@ -147,8 +156,8 @@ def release(world, token, pool=None):
 def _release_one(world, pool, memory):
     claim = memory.claim
     if not claim.live(world.clock):
-        return _row(pool, memory, how_it_ended(claim))
-    row = _row(pool, memory, "released") | {
+        return _row(world, pool, memory, how_it_ended(claim))
+    row = _row(world, pool, memory, "released") | {
         "refunded": claim.held, "held": ZERO, "at": world.clock}
     claim.end("released", world.clock)
     return row
@@ -178,7 +187,7 @@ def _return_one(world, pool, memory, qty, ref):
     if claim.ended is not None and back:
         claim.ended = "consumed" if memory.consumed else "returned"
         claim.ended_at = world.clock
-    row = _row(pool, memory, "returned") | {"refunded": back, "at": world.clock}
+    row = _row(world, pool, memory, "returned") | {"refunded": back, "at": world.clock}
     if ref is not None:
         memory.returns[ref] = row
     return row
