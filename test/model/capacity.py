@@ -1,18 +1,16 @@
 """The reference model: the operator's verbs."""
 
-from ledger import ZERO, Mistake, Pool, PoolClass
+from ledger import ZERO, Mistake, PoolClass, check_ttl
 
 
 def pool_set(world, pool, capacity, expires_at=None):
     if capacity is not None and capacity < 0:
         raise Mistake("22023")
-    found = world.fence.pools.get(pool)
+    found = world.known(pool)
     if found is None:
         found = world.make_pool(pool, capacity)
     elif found.capacity is not None and capacity is None:
         raise Mistake("22004")
-    if found.dropped:
-        found.dropped = found.closed = False
     found.capacity = capacity
     if expires_at is not None:
         found.expires_at = None if expires_at == "infinity" else expires_at
@@ -66,17 +64,20 @@ def pool_renew(world, pool, capacity, expires_at):
         if capacity != found.capacity:
             raise Mistake("22023")
         return found.generation
+    if end is not None and end <= world.clock:
+        raise Mistake("22023")
     found.generation += 1
     found.capacity, found.expires_at, found.consumed = capacity, end, ZERO
     return found.generation
 
 
 def class_set(world, prefix, capacity=None, ttl=None, asks=False):
+    check_ttl(ttl)
     if asks and capacity is not None:
         raise Mistake("22023")
     world.fence.classes[prefix] = PoolClass(capacity, ttl, asks)
 
 
-def stock_set(world, pool, total):
+def stock_set(world, pool, total=None):
     """Not a verb: the table that capacity_from reads."""
     world.fence.stock[pool] = total

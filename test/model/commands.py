@@ -27,6 +27,7 @@ VERBS = {
     "hold_release": settling.release,
     "hold_return": settling.give_back,
     "hold_sweep": reading.sweep,
+    "stock_set": capacity.stock_set,
 }
 
 POOLS = ["a", "b", "k:1", "x", "f:1", "k:1:2"]
@@ -53,32 +54,88 @@ def seldom(strategy):
     return st.one_of(st.none(), st.none(), strategy)
 
 
+class Verb:
+    """Makes calls of what was drawn; what is NULL is left to its default."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __call__(self, given):
+        return self.name, {k: v for k, v in given.items() if v is not None}
+
+
 def verb(name, **arguments):
-    """A call; what is None is left out, so that the default is tried."""
-    return st.fixed_dictionaries(arguments).map(
-        lambda given: (name, {k: v for k, v in given.items() if v is not None}))
+    return st.fixed_dictionaries(arguments).map(Verb(name))
 
 
-lines = st.lists(st.tuples(pools, quantities, budgets), min_size=1, max_size=3)
+def just(name, **arguments):
+    return st.just((name, arguments))
+
+
+def either(name, values):
+    return st.sampled_from([(name, value) for value in values])
+
+
+import os
+line_pools = st.sampled_from([p for p in POOLS if p != "f:1"]) if "SKIP" in os.environ else pools
+lines = st.lists(st.tuples(line_pools, quantities, budgets), min_size=1, max_size=3)
+request_budgets = st.sampled_from([Decimal(5), Decimal(1)]) if "SKIP" in os.environ else budgets
 requests = st.lists(
-    st.tuples(tokens, pools, quantities, ttls, budgets, payloads), min_size=1, max_size=4)
+    st.tuples(tokens, line_pools, quantities, ttls, request_budgets, payloads),
+    min_size=1, max_size=4)
+batches = st.lists(st.tuples(tokens, seldom(quantities), seldom(refs)), min_size=1, max_size=3)
+yes = seldom(st.just(True))
+deltas = st.sampled_from([Decimal(n) for n in ("1", "-1", "2.5", "-5", "0")])
 
-pool_set = verb("hold_pool_set", pool=pools, capacity=capacities, expires_at=seldom(ends))
-try_one = verb("hold_try", token=tokens, pool=pools, qty=odd_quantities, ttl=ttls,
-               budget=budgets, payload=payloads)
-consume = verb("hold_consume", token=tokens, pool=often(pools), qty=seldom(odd_quantities),
-               late=seldom(st.just(True)), ref=seldom(refs))
-advance = st.sampled_from([1, 2, 5, 10, 30]).map(lambda n: ("advance", n))
 
-CORE = [
-    pool_set, pool_set, try_one, try_one, try_one, try_one, consume, consume,
-    verb("hold_release", token=tokens, pool=seldom(pools)),
-    verb("hold_sweep", batch=st.sampled_from([1, 1000, 0, -1])),
-    advance,
-    st.sampled_from(["BEGIN", "SAVEPOINT", "ROLLBACK TO", "ROLLBACK", "COMMIT"])
-    .map(lambda word: ("transaction", word)),
+def columns(rows):
+    names = ("tokens", "qtys", "refs")
+    return "hold_consume_batch", dict(zip(names, map(list, zip(*rows))))
+
+
+HOLDING = [
+    verb("hold_pool_set", pool=pools, capacity=capacities, expires_at=seldom(ends)),
+    verb("hold_try", token=tokens, pool=pools, qty=odd_quantities, ttl=ttls,
+         budget=budgets, payload=payloads),
+    verb("hold_try", token=tokens, pool=pools, qty=quantities, ttl=ttls),
+    verb("hold_try", token=tokens, pool=pools, qty=quantities, budget=budgets),
+    verb("hold_try_lines", token=tokens, lines=lines, ttl=ttls, replace=yes, payload=payloads),
+    verb("hold_try_lines", token=tokens, lines=lines),
+    verb("hold_try_batch", requests=requests),
+    verb("hold_renew", token=tokens, ttl=ttls),
 ]
-CORE_COMMANDS = st.one_of(CORE)
+SETTLING = [
+    verb("hold_consume", token=tokens, pool=often(pools), qty=seldom(odd_quantities),
+         late=yes, ref=seldom(refs)),
+    verb("hold_consume", token=tokens, pool=seldom(pools), qty=often(quantities),
+         final=st.just(False), ref=often(refs), late=yes),
+    verb("hold_consume", token=tokens, late=yes),
+    st.builds(columns, batches),
+    verb("hold_release", token=tokens, pool=seldom(pools)),
+    verb("hold_return", token=tokens, pool=seldom(pools)),
+    verb("hold_return", token=tokens, pool=often(pools), qty=odd_quantities, ref=often(refs)),
+]
+OPERATING = [
+    verb("hold_pool_set", pool=pools, capacity=capacities, expires_at=seldom(ends)),
+    st.one_of([just("hold_pool_set", pool=pool, capacity=None) for pool in POOLS]),
+    verb("hold_pool_add", pool=pools, delta=deltas, ref=seldom(refs)),
+    verb("hold_pool_close", pool=pools),
+    verb("hold_pool_open", pool=pools),
+    verb("hold_pool_drop", pool=pools),
+    verb("hold_pool_renew", pool=pools, capacity=capacities, expires_at=ends),
+    verb("hold_class_set", prefix=st.sampled_from(["k", "k:1", "f"]),
+         capacity=often(capacities), ttl=seldom(ttls)),
+    just("hold_class_set", prefix="f", asks=True),
+    verb("stock_set", pool=st.just("f:1"), total=often(st.one_of(capacities, budgets))),
+    verb("hold_sweep", batch=st.sampled_from([1, 1000, 0, -1])),
+]
+PASSING = [
+    either("advance", [1, 2, 5, 10, 30]),
+    either("transaction", ["BEGIN", "SAVEPOINT", "ROLLBACK TO", "ROLLBACK", "COMMIT"]),
+]
+SWITCHING = [either("tenant", "ab")]
+POOL_COMMANDS = st.one_of(HOLDING + HOLDING + SETTLING + OPERATING + PASSING + PASSING)
+COMMANDS = st.one_of(HOLDING + HOLDING + SETTLING + OPERATING + PASSING + PASSING + SWITCHING)
 
 
 def look_at_everything(wanted):

@@ -1,5 +1,6 @@
 """The reference model: hold_try and its kin, and hold_renew."""
 
+import copy
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -15,6 +16,7 @@ class Line:
     qty: Decimal = ZERO
     budget: Decimal | None = None
     outcome: str | None = None
+    judged: bool = False  # by the room that there is
     available: Decimal | None = None
     retry_at: int | None = None
 
@@ -30,7 +32,7 @@ def try_lines(world, token, lines, ttl=None, replace=False, payload=None):
         raise Mistake("22023")
     for _, qty, _ in lines:
         check_qty(qty)
-    before = (dict(world.fence.pools), world.made)
+    before = (copy.deepcopy(world.fence.pools), world.made)
     wanted = _sum_lines(world, lines)
     for line in wanted.values():
         _judge(world, token, line)
@@ -38,8 +40,9 @@ def try_lines(world, token, lines, ttl=None, replace=False, payload=None):
     if granted:
         if replace:
             _release_others(world, token, wanted)
+        until = world.clock + (ttl or _shortest_ttl(world, wanted.values()))
         for line in wanted.values():
-            _take(world, token, line, ttl, payload)
+            _take(world, token, line, until, payload)
     rows = [
         _grant_row(world, token, number, wanted[pool], qty, granted)
         for number, (pool, qty, _) in enumerate(lines, 1)
@@ -68,12 +71,12 @@ def _find_or_make(world, name, budget):
     known = world.known(name)
     if known:
         return known
-    found = world.class_of(name)
-    if found is None and budget is None:
+    if world.would_make(name):
+        maker = world.class_for(name)
+        return world.make_pool(name, world.fence.classes[maker].capacity, maker)
+    if budget is None:
         raise Mistake("42704")
-    if name in world.fence.pools:
-        raise Mistake("42704")
-    return world.make_pool(name, found.capacity if found else None)
+    return world.make_pool(name, None)
 
 
 def _judge(world, token, line):
@@ -96,6 +99,7 @@ def _judge_room(world, token, line, own):
     room = world.room_for(line.pool, line.budget, but_of=token)
     if room is None:
         raise Mistake("22004")
+    line.judged = True
     if line.qty <= room:
         line.outcome = "changed" if own else "granted"
         return
@@ -109,27 +113,27 @@ def _next_expiry(world, pool, but_of):
     return min(times, default=None)
 
 
-def _take(world, token, line, ttl, payload):
-    pool, clock = line.pool, world.clock
+def _shortest_ttl(world, lines):
+    """All lines of a call share one: that of the class that allows the least."""
+    ttls = [world.class_of(line.pool).ttl for line in lines]
+    return min(filter(None, ttls), default=DEFAULT_TTL)
+
+
+def _take(world, token, line, until, payload):
+    pool = line.pool
     memory = world.memory(token, pool)
-    until = clock + _ttl_of(world, pool, ttl)
-    if memory and memory.claim.live(clock):
+    if memory and memory.claim.live(world.clock):
         claim = memory.claim
         claim.held = line.qty
         claim.version += 1
         claim.expires_at = max(claim.expires_at, until)
         claim.payload = claim.payload if payload is None else payload
         return
-    claim = Claim(line.qty, until, clock, pool.generation, payload=payload)
+    claim = Claim(line.qty, until, world.clock, pool.generation, payload=payload)
     if memory:
         memory.claim = claim
     else:
         world.fence.memories.setdefault(token, {})[pool.name] = Memory(claim)
-
-
-def _ttl_of(world, pool, ttl):
-    found = world.class_of(pool.name)
-    return ttl or (found and found.ttl) or DEFAULT_TTL
 
 
 def _release_others(world, token, wanted):
@@ -145,7 +149,7 @@ def _grant_row(world, token, number, line, qty, granted):
     if outcome in GRANTS and not granted:
         outcome = "blocked"
     available = line.available
-    if available is None:
+    if available is None and (line.judged or not world.asks(line.pool)):
         available = world.available(line.pool, line.budget)
     return {
         "granted": granted,
@@ -162,6 +166,9 @@ def _grant_row(world, token, number, line, qty, granted):
 
 def try_batch(world, requests):
     """Each request alone, in their order; a mistake in one is one of all."""
+    for _, _, qty, ttl, _, _ in requests:
+        check_ttl(ttl)
+        check_qty(qty)
     rows = []
     for number, request in enumerate(requests, 1):
         [row] = try_hold(world, *request)
@@ -202,7 +209,7 @@ def _renew_row(world, pool, memory, outcome):
         "outcome": outcome,
         "pool": pool and pool.name,
         "qty": memory.claim.held if live else None,
-        "available": pool and world.available(pool),
+        "available": world.available(pool) if pool and not world.asks(pool) else None,
         "expires_at": memory.claim.expires_at if live else None,
         "version": memory.claim.version if live else None,
         "retry_at": None,

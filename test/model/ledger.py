@@ -44,6 +44,7 @@ class Pool:
     name: str
     number: PoolId
     capacity: Decimal | None = None  # None: external, or told by a function
+    maker: str | None = None  # prefix of the class that made it
     expires_at: int | None = None
     closed: bool = False
     dropped: bool = False
@@ -137,24 +138,32 @@ class World:
             raise Mistake("42704")
         return pool
 
-    def class_of(self, name):
-        """The class with the longest prefix that fits, or None."""
+    def class_for(self, name):
+        """The class that would make a pool of that name: the longest prefix."""
         parts = name.split(":")
-        for length in range(len(parts) - 1, 0, -1):
-            found = self.fence.classes.get(":".join(parts[:length]))
-            if found:
-                return found
-        return None
+        prefixes = [":".join(parts[:n]) for n in range(len(parts) - 1, 0, -1)]
+        return next((p for p in prefixes if p in self.fence.classes), None)
 
-    def make_pool(self, name, capacity):
-        self.made += 1
-        pool = self.fence.pools[name] = Pool(name, PoolId(self.made), capacity)
+    def make_pool(self, name, capacity, maker=None):
+        """A new pool, or one that was dropped and lives again under its old id."""
+        pool = self.fence.pools.get(name)
+        if pool is None:
+            self.made += 1
+            pool = self.fence.pools[name] = Pool(name, PoolId(self.made), maker=maker)
+        pool.capacity = capacity
+        pool.dropped = pool.closed = False
+        pool.expires_at = None
         return pool
+
+    def would_make(self, name):
+        """Would a class make it?  Not one that was dropped."""
+        return name not in self.fence.pools and self.class_for(name) is not None
 
     def memories_of(self, token):
         """(pool, memory) of all pools of a token, in the order of their ids."""
         found = self.fence.memories.get(token, {})
-        pairs = [(self.fence.pools[name], memory) for name, memory in found.items()]
+        pairs = [(self.known(name), memory) for name, memory in found.items()
+                 if self.known(name)]
         return sorted(pairs, key=lambda pair: pair[0].number)
 
     def memory(self, token, pool):
@@ -174,10 +183,12 @@ class World:
     def lease_over(self, pool):
         return pool.expires_at is not None and pool.expires_at <= self.clock
 
+    def class_of(self, pool):
+        return self.fence.classes.get(pool.maker, PoolClass())
+
     def asks(self, pool):
         """Does a function of the application tell the pool's capacity?"""
-        found = self.class_of(pool.name)
-        return pool.capacity is None and found is not None and found.asks
+        return pool.capacity is None and self.class_of(pool).asks
 
     def told(self, pool):
         """What the application's function says holds may take."""

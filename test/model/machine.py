@@ -78,7 +78,7 @@ class LedgerMachine(RuleBasedStateMachine):
         before = copy.deepcopy(self.world)
         try:
             wanted = commands.VERBS[name](self.world, **arguments)
-            wanted = wanted if isinstance(wanted, list) else [wanted]
+            wanted = wanted if isinstance(wanted, list) else ["" if wanted is None else wanted]
         except Mistake as mistake:
             self.world = before
             wanted = mistake.sqlstate
@@ -100,7 +100,10 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def compare_everything(self):
         wanted = reading.everything(self.world, commands.POOLS, commands.TOKENS)
-        found = self.server.look(commands.look_at_everything(wanted))
+        try:
+            found = self.server.look(commands.look_at_everything(wanted))
+        except psycopg.Error as error:
+            found = f"{error.sqlstate} {error}"
         self.compare(wanted, found)
 
     def compare(self, wanted, found):

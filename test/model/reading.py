@@ -11,8 +11,8 @@ def available(world, pool):
     found = world.known(pool)
     if found:
         return world.available(found)
-    if _would_be_made(world, pool):
-        kind = world.class_of(pool)
+    if world.would_make(pool):
+        kind = world.fence.classes[world.class_for(pool)]
         if kind.asks:
             return max(ZERO, told(world, pool))
         return kind.capacity
@@ -26,15 +26,11 @@ def told(world, pool):
     return answer
 
 
-def _would_be_made(world, pool):
-    return pool not in world.fence.pools and world.class_of(pool) is not None
-
-
 def count(world, pool):
     found = world.known(pool)
     if found:
-        return len(list(world.claims_in(found)))
-    if _would_be_made(world, pool):
+        return len(list(world.claims_in(found, any_generation=True)))
+    if world.would_make(pool):
         return 0
     raise Mistake("42704")
 
@@ -45,10 +41,9 @@ def available_many(world, pools):
 
 def _available_row(world, pool):
     found = world.known(pool)
-    try:
-        free = available(world, pool)
-    except Mistake:
+    if not _answers(world, pool):
         return {"pool": pool, "available": None, "held": None, "closed": None}
+    free = available(world, pool)
     return {"pool": pool, "available": free,
             "held": world.held(found) if found else ZERO,
             "closed": found.closed if found else False}
@@ -60,12 +55,13 @@ def pool_status(world):
 
 
 def _status_row(world, pool):
-    claims = [claim for _, claim in world.claims_in(pool)]
+    claims = [claim for _, claim in world.claims_in(pool, any_generation=True)]
     return {
         "pool": pool.name, "pool_id": pool.number, "capacity": pool.capacity,
         "consumed": pool.consumed, "held": world.held(pool),
         "expired": _expired(world, pool),
-        "available": world.available(pool), "holds": len(claims),
+        "available": None if pool.capacity is None else world.available(pool),
+        "holds": len(claims),
         "next_expiry": min((c.expires_at for c in claims), default=None),
         "expires_at": pool.expires_at, "closed": pool.closed,
         "generation": pool.generation, "stripes": 1}

@@ -16,6 +16,8 @@ DAY = datetime(2031, 1, 1)
 
 def literal(name, value):
     """An argument as SQL; its name tells what kind it is."""
+    if name == "asks":
+        return "'told(text)'"
     if value is None:
         return "NULL"
     if isinstance(value, bool):
@@ -38,6 +40,7 @@ def literal(name, value):
     return str(plain(value)) if isinstance(value, (int, Decimal)) else f"'{value}'"
 
 
+NAMES = {"asks": "capacity_from"}
 ARRAYS = {"qtys": "::numeric[]", "refs": "::text[]", "tokens": "::text[]",
           "pools": "::text[]", "room_ids": "::bigint[]"}
 
@@ -52,7 +55,8 @@ def request(value):
 
 
 def call(function, arguments):
-    given = (f"{name} => {literal(name, value)}" for name, value in arguments.items())
+    given = (f"{NAMES.get(name, name)} => {literal(name, value)}"
+             for name, value in arguments.items())
     return "{}({})".format(function, ", ".join(given))
 
 

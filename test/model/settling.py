@@ -36,6 +36,8 @@ def _find(world, token, name):
     """(pool, memory) of what the token has, or has had, there or everywhere."""
     if name is None:
         return world.memories_of(token)
+    if world.would_make(name):
+        return []
     pool = world.pool(name)
     memory = world.memory(token, pool)
     return [(pool, memory)] if memory else []
