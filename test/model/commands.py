@@ -76,12 +76,9 @@ def either(name, values):
     return st.sampled_from([(name, value) for value in values])
 
 
-import os
-line_pools = st.sampled_from([p for p in POOLS if p != "f:1"]) if "SKIP" in os.environ else pools
-lines = st.lists(st.tuples(line_pools, quantities, budgets), min_size=1, max_size=3)
-request_budgets = st.sampled_from([Decimal(5), Decimal(1)]) if "SKIP" in os.environ else budgets
+lines = st.lists(st.tuples(pools, quantities, budgets), min_size=1, max_size=3)
 requests = st.lists(
-    st.tuples(tokens, line_pools, quantities, ttls, request_budgets, payloads),
+    st.tuples(tokens, pools, quantities, ttls, budgets, payloads),
     min_size=1, max_size=4)
 batches = st.lists(st.tuples(tokens, seldom(quantities), seldom(refs)), min_size=1, max_size=3)
 yes = seldom(st.just(True))

@@ -169,10 +169,15 @@ def try_batch(world, requests):
     for _, _, qty, ttl, _, _ in requests:
         check_ttl(ttl)
         check_qty(qty)
+    before = set(world.fence.pools)
     rows = []
     for number, request in enumerate(requests, 1):
         [row] = try_hold(world, *request)
         rows.append(row | {"line": number})
+    made = sorted(world.fence.pools.keys() - before)
+    numbers = sorted(world.fence.pools[name].number for name in made)
+    for name, number in zip(made, numbers):
+        world.fence.pools[name].number = number
     return rows
 
 

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 import commands
 import reading
 from ledger import Mistake, PoolId, World
-from server import call, expected
+from server import QUERY, call, expected
 
 tests = itertools.count(1)
 
@@ -130,6 +130,7 @@ class LedgerMachine(RuleBasedStateMachine):
             self.server.run("ROLLBACK")
         self.server.run("SET hold_ledger.clock_offset = '3650 d'")
         self.server.run("DO 'BEGIN PERFORM hold_sweep(100000); END'")
+        self.compare([0], self.server.look(QUERY.format("hold_sweep()")))
         self.server.run("RESET hold_ledger.clock_offset")
 
 
