@@ -53,22 +53,31 @@ def pool_drop(world, pool):
 
 
 def pool_renew(world, pool, capacity, expires_at):
-    """Starts the next generation; that of the present end is there already."""
+    """Starts the next generation; a retry finds the one that it started."""
     found = world.pool(pool)
-    if capacity is None or expires_at is None:
+    check_capacity(capacity)
+    if expires_at is None:
         raise Mistake("22004")
-    if capacity < 0:
-        raise Mistake("22023")
     end = None if expires_at == "infinity" else expires_at
-    if end == found.expires_at:
-        if capacity != found.capacity:
+    leases = found.leases | {found.expires_at: (found.generation, found.capacity)}
+    if end in leases:
+        generation, same = leases[end]
+        if capacity != same:
             raise Mistake("22023")
-        return found.generation
+        return generation
     if end is not None and end <= world.clock:
         raise Mistake("22023")
     found.generation += 1
     found.capacity, found.expires_at, found.consumed = capacity, end, ZERO
+    found.leases[end] = found.generation, capacity
     return found.generation
+
+
+def check_capacity(capacity):
+    if capacity is None:
+        raise Mistake("22004")
+    if capacity < 0:
+        raise Mistake("22023")
 
 
 def class_set(world, prefix, capacity=None, ttl=None, asks=False):

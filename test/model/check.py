@@ -22,7 +22,7 @@ SEQUENCES = 25  # of a batch
 
 def run_batch(server, number, shrink):
     """Runs the sequences of one seed; returns how many steps that were."""
-    machine = machine_of(server, commands.POOL_COMMANDS)
+    machine = machine_of(server, commands.KINDS[number % len(commands.KINDS)])
     run = settings(
         max_examples=SEQUENCES, stateful_step_count=STEPS, database=None, deadline=None,
         phases=[Phase.generate, Phase.shrink][:1 + shrink], print_blob=False,

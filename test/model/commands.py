@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import capacity
 import holding
 import reading
+import rooms
 import settling
 
 # SQL function: what the model does for it
@@ -28,6 +29,12 @@ VERBS = {
     "hold_return": settling.give_back,
     "hold_sweep": reading.sweep,
     "stock_set": capacity.stock_set,
+    "hold_try_stay": rooms.try_stay,
+    "hold_try_stays": rooms.try_stays,
+    "hold_release_stay": rooms.release_stay,
+    "hold_move_stay": rooms.move_stay,
+    "hold_cancel_stay": rooms.cancel_stay,
+    "insert_stay": rooms.insert_stay,
 }
 
 POOLS = ["a", "b", "k:1", "x", "f:1", "k:1:2"]
@@ -126,13 +133,43 @@ OPERATING = [
     verb("stock_set", pool=st.just("f:1"), total=often(st.one_of(capacities, budgets))),
     verb("hold_sweep", batch=st.sampled_from([1, 1000, 0, -1])),
 ]
+room_ids = st.sampled_from([1, 1, 2])
+stays = st.sampled_from([(0, 2), (0, 4), (2, 4), (1, 3), (2, 6), (3, 4), (1, 2)])
+odd_stays = st.sampled_from([(0, 4), (2, 4), (1, 3), (0, 4), (2, 4), (1, 3), (2, 2), (0, 400)])
+which = st.integers(0, 3)
+STAYING = [
+    verb("hold_try_stay", token=tokens, room_id=room_ids, stay=stays, ttl=ttls, payload=payloads),
+    verb("hold_try_stay", token=tokens, room_id=room_ids, stay=odd_stays),
+    verb("hold_try_stays", token=tokens, stay=stays,
+         room_ids=st.sampled_from([[1, 2], [2, 1], [1], [2, 2]]), ttl=ttls),
+    verb("hold_release_stay", token=tokens, room_id=room_ids, nights=seldom(odd_stays)),
+    verb("hold_release_stay", token=tokens, room_id=room_ids, nights=stays),
+    verb("hold_move_stay", stay_id=which, room_id=seldom(room_ids), stay=often(odd_stays)),
+    verb("hold_cancel_stay", stay_id=which),
+    verb("insert_stay", room_id=room_ids, stay=odd_stays, reservation_id=often(st.just(5)),
+         ref=seldom(refs)),
+    verb("hold_consume", token=tokens, reservation_id=often(st.just(7)), late=yes,
+         ref=seldom(refs)),
+    verb("hold_consume", token=tokens, reservation_id=st.just(7), late=yes),
+    verb("hold_renew", token=tokens, ttl=ttls),
+    verb("hold_release", token=tokens),
+    verb("hold_return", token=tokens),
+]
+FEW_POOLS = [
+    verb("hold_try", token=tokens, pool=st.just("x"), qty=quantities, ttl=ttls),
+    just("hold_pool_set", pool="x", capacity=Decimal(10)),
+    verb("hold_sweep", batch=st.sampled_from([1, 1000])),
+]
 PASSING = [
     either("advance", [1, 2, 5, 10, 30]),
     either("transaction", ["BEGIN", "SAVEPOINT", "ROLLBACK TO", "ROLLBACK", "COMMIT"]),
 ]
 SWITCHING = [either("tenant", "ab")]
+ROOM_COMMANDS = st.one_of(STAYING + STAYING + FEW_POOLS + PASSING + PASSING)
 POOL_COMMANDS = st.one_of(HOLDING + HOLDING + SETTLING + OPERATING + PASSING + PASSING)
-COMMANDS = st.one_of(HOLDING + HOLDING + SETTLING + OPERATING + PASSING + PASSING + SWITCHING)
+COMMANDS = st.one_of(HOLDING + HOLDING + SETTLING + OPERATING + STAYING + PASSING
+                     + PASSING + SWITCHING)
+KINDS = (POOL_COMMANDS, ROOM_COMMANDS, COMMANDS)
 
 
 def look_at_everything(wanted):
@@ -141,6 +178,9 @@ def look_at_everything(wanted):
         "status": "(SELECT coalesce(json_agg(s ORDER BY pool), '[]') FROM hold_pool_status s)",
         "live_holds": "(SELECT coalesce(json_agg(h ORDER BY token, pool), '[]')"
                       " FROM live_holds h)",
+        "stays": "(SELECT coalesce(json_agg(to_jsonb(s) - CASE state WHEN 'held'"
+                 " THEN 'stay_id' ELSE '' END ORDER BY room_id, stay), '[]')"
+                 " FROM hold_stays s WHERE state <> 'expired')",
         "many": "(SELECT json_agg(m) FROM hold_available_many('{}') m)".format(
             "{" + ",".join(POOLS) + "}"),
         "available": _object(wanted["available"], "hold_available('{}')"),

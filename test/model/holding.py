@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ledger import DEFAULT_TTL, ZERO, Claim, Memory, Mistake, Pool, check_qty, check_ttl
+import rooms
 from settling import all_or_none, how_it_ended, number_rows
 
 
@@ -184,7 +185,7 @@ def try_batch(world, requests):
 def renew(world, token, ttl=None):
     """Rows of hold_grant, one a hold: all that is live is extended, or nothing."""
     check_ttl(ttl)
-    found = world.memories_of(token)
+    found = world.memories_of(token) + rooms.memories_of(world, token)
     outcomes = [_renewal(world, pool, memory) for pool, memory in found]
     if not all_or_none(world, found, outcomes):
         for (_, memory), outcome in zip(found, outcomes):
@@ -200,6 +201,8 @@ def _renewal(world, pool, memory):
     claim = memory.claim
     if not claim.live(world.clock):
         return how_it_ended(claim)
+    if isinstance(pool, rooms.Room):
+        return "renewed"
     if pool.closed:
         return "closed"
     if world.lease_over(pool) or claim.generation < pool.generation:
@@ -209,6 +212,8 @@ def _renewal(world, pool, memory):
 
 def _renew_row(world, pool, memory, outcome):
     live = memory is not None and memory.claim.live(world.clock)
+    if isinstance(pool, rooms.Room):
+        pool = None
     return {
         "granted": outcome == "renewed",
         "outcome": outcome,

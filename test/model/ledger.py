@@ -39,6 +39,10 @@ class PoolId(int):
     """In the order of making; the server's own numbers have gaps."""
 
 
+class StayId(int):
+    """The same of confirmed stays."""
+
+
 @dataclass
 class Pool:
     name: str
@@ -50,7 +54,7 @@ class Pool:
     dropped: bool = False
     generation: int = 1
     consumed: Decimal = ZERO  # in the present generation
-    leases: list = field(default_factory=list)  # (expires_at, capacity), renewed
+    leases: dict = field(default_factory=dict)  # end: (generation, capacity)
     refs: set = field(default_factory=set)  # of hold_pool_add
 
 
@@ -67,6 +71,7 @@ class Claim:
     ended: str | None = None  # consumed, released, returned; None: live or expired
     ended_at: int | None = None
     ref: str | None = None
+    reservation_id: int | None = None
     last: dict | None = None  # the row of the step that consumed it
     swept: bool = False
 
@@ -87,6 +92,7 @@ class Memory:
     claim: Claim
     consumed: Decimal = ZERO  # and not returned
     ever_consumed: bool = False
+    reservation_id: int | None = None  # of what was consumed last
     captures: dict = field(default_factory=dict)  # ref: the row it got
     returns: dict = field(default_factory=dict)
 
@@ -106,12 +112,12 @@ class Fence:
     classes: dict = field(default_factory=dict)  # prefix: PoolClass
     memories: dict = field(default_factory=dict)  # token: {pool name: Memory}
     stock: dict = field(default_factory=dict)  # what capacity_from answers
-    stays: list = field(default_factory=list)
-    room_memories: dict = field(default_factory=dict)
+    room_memories: dict = field(default_factory=dict)  # token: {room: RoomMemory}
+    confirmed: list = field(default_factory=list)
 
     def claims(self):
-        """Each token's present claim in each pool."""
-        for found in self.memories.values():
+        """Each token's present claim in each pool and room."""
+        for found in [*self.memories.values(), *self.room_memories.values()]:
             for memory in found.values():
                 yield memory.claim
 
@@ -122,6 +128,7 @@ class World:
     tenant: str = "a"
     fences: dict = field(default_factory=lambda: {"a": Fence(), "b": Fence()})
     made: int = 0  # pools
+    stays_made: int = 0
 
     @property
     def fence(self):

@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 
 import commands
 import reading
-from ledger import Mistake, PoolId, World
+from ledger import Mistake, PoolId, StayId, World
 from server import QUERY, call, expected
 
 tests = itertools.count(1)
@@ -29,7 +29,7 @@ class LedgerMachine(RuleBasedStateMachine):
         super().__init__()
         self.world = World()
         self.saved = []  # the worlds to which a rollback would lead
-        self.ids = {}  # the model's number of a pool: its pool_id
+        self.ids = {}  # (PoolId or StayId, the model's number): the server's
         self.test = next(tests)
         self.server.begin_test()
         self.enter("a")
@@ -72,9 +72,12 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def restore(self, world):
         self.world = world
-        self.ids = {n: i for n, i in self.ids.items() if n <= world.made}
+        made = {PoolId: world.made, StayId: world.stays_made}
+        self.ids = {key: id for key, id in self.ids.items() if key[1] <= made[key[0]]}
 
     def call(self, name, arguments):
+        if "stay_id" in arguments:
+            arguments = self.choose_stay(arguments)
         before = copy.deepcopy(self.world)
         try:
             wanted = commands.VERBS[name](self.world, **arguments)
@@ -82,7 +85,19 @@ class LedgerMachine(RuleBasedStateMachine):
         except Mistake as mistake:
             self.world = before
             wanted = mistake.sqlstate
+        if "stay_id" in arguments:
+            known = self.ids.get((StayId, arguments["stay_id"]), 0)
+            arguments = arguments | {"stay_id": int(known)}
         self.compare(wanted, self.answer(call(name, arguments)))
+
+    def choose_stay(self, arguments):
+        """A number that was drawn means one of the stays that are there."""
+        there = sorted(self.world.fence.confirmed, key=lambda c: (c.room, c.stay))
+        chosen = there[arguments["stay_id"]:][:1]
+        arguments = arguments | {"stay_id": chosen[0].number if chosen else StayId(0)}
+        if chosen and chosen[0].token is not None:
+            arguments.pop("room_id", None)
+        return arguments
 
     def answer(self, source):
         """The server's rows or SQLSTATE; an error does not end the transaction."""
@@ -116,8 +131,8 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def same_ids(self, wanted, found):
         """The model's answer, with the ids that the server gave its pools."""
-        if isinstance(wanted, PoolId):
-            return self.ids.setdefault(wanted, found)
+        if isinstance(wanted, (PoolId, StayId)):
+            return self.ids.setdefault((type(wanted), wanted), found)
         if isinstance(wanted, list) and isinstance(found, list):
             return [self.same_ids(*pair) for pair in zip_longest(wanted, found)]
         if isinstance(wanted, dict) and isinstance(found, dict):

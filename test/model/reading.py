@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from ledger import ZERO, Mistake, Undetermined
+import rooms
 import settling
 
 
@@ -109,6 +110,7 @@ def everything(world, pools, tokens):
         "many": available_many(world, pools),
         "available": {p: available(world, p) for p in known},
         "count": {p: count(world, p) for p in known},
+        "stays": rooms.stays(world),
         "get": {t: settling.get(world, t) for t in tokens},
         "verify": [],
     }

@@ -2,12 +2,13 @@
 
 import json
 import math
+import os
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 import psycopg
 
-from ledger import PoolId, Undetermined
+from ledger import PoolId, StayId, Undetermined
 
 TIMES = ("expires_at", "retry_at", "at", "held_since", "next_expiry")
 QUERY = "SELECT coalesce(json_agg(to_jsonb(answer)), '[]')::text FROM {} AS answer"
@@ -80,13 +81,16 @@ def plain(value):
 def expected(value, column=None):
     """The model's answer, with each number as text."""
     if isinstance(value, dict):
-        return {key: expected(v, key) for key, v in value.items()}
+        return {key: list(map(day, v)) if key == "taken" else expected(v, key)
+                for key, v in value.items()}
     if isinstance(value, list):
         return [expected(v) for v in value]
-    if value is None or isinstance(value, (bool, str, PoolId, Undetermined)):
+    if value is None or isinstance(value, (bool, str, PoolId, StayId, Undetermined)):
         return value
     if column in TIMES:
         return f"{value} min"
+    if isinstance(value, tuple):
+        return nights(value)
     return plain(value)
 
 
@@ -95,6 +99,7 @@ class Server:
 
     def __init__(self, dsn):
         self.dsn = dsn
+        self.name = f"model_{os.getpid()}"
         self.tests = 0
         self.cursor = None
         self.script = []
@@ -113,9 +118,9 @@ class Server:
         if self.cursor:
             self.cursor.connection.close()
         with psycopg.connect(self.dsn, autocommit=True) as connection:
-            connection.execute("DROP DATABASE IF EXISTS model_test")
-            connection.execute("CREATE DATABASE model_test TEMPLATE model STRATEGY file_copy")
-        self.cursor = psycopg.connect(f"{self.dsn} dbname=model_test", autocommit=True).cursor()
+            connection.execute(f"DROP DATABASE IF EXISTS {self.name}")
+            connection.execute(f"CREATE DATABASE {self.name} TEMPLATE model STRATEGY file_copy")
+        self.cursor = psycopg.connect(f"{self.dsn} dbname={self.name}", autocommit=True).cursor()
 
     def run(self, sql):
         """Runs what a reader of the script could paste into psql."""

@@ -1,6 +1,8 @@
 """The reference model: how holds end, and how what was consumed comes back."""
 
+import rooms
 from ledger import ZERO, Mistake, check_qty
+from rooms import Room
 
 
 def consume(world, token, pool=None, qty=None, final=True, ref=None, late=False,
@@ -11,13 +13,14 @@ def consume(world, token, pool=None, qty=None, final=True, ref=None, late=False,
     call = {"qty": qty, "final": final, "ref": ref, "reservation_id": reservation_id}
     live = [m.claim for _, m in found if m.claim.live(world.clock)]
     outcomes = [
-        _consumption(world, p, m, late and not lapsed_before(m.claim, live), qty, ref)
+        _consumption(world, token, p, m, late and not lapsed_before(m.claim, live), qty, ref)
         for p, m in found]
+    _check_stays(found, outcomes, call)
     if qty is not None and outcomes.count("consumed") > 1:
         raise Mistake("22023")
     all_or_none(world, found, outcomes)
     rows = [
-        _consume_one(world, p, m, call) if outcome == "consumed"
+        _consume_one(world, token, p, m, call) if outcome == "consumed"
         else m.captures[ref] | {"outcome": "already_consumed"} if outcome == "repeated"
         else _row(world, p, m, outcome)
         for (p, m), outcome in zip(found, outcomes)
@@ -32,10 +35,19 @@ def _check_consume(qty, final, ref):
         raise Mistake("22004")
 
 
+def _check_stays(found, outcomes, call):
+    """A stay is confirmed for something, and as a whole."""
+    if any(isinstance(p, Room) and o == "consumed" for (p, _), o in zip(found, outcomes)):
+        if call["qty"] is not None:
+            raise Mistake("22023")
+        if call["ref"] is None and call["reservation_id"] is None:
+            raise Mistake("22004")
+
+
 def _find(world, token, name):
     """(pool, memory) of what the token has, or has had, there or everywhere."""
     if name is None:
-        return world.memories_of(token)
+        return world.memories_of(token) + rooms.memories_of(world, token)
     if world.would_make(name):
         return []
     pool = world.pool(name)
@@ -43,18 +55,20 @@ def _find(world, token, name):
     return [(pool, memory)] if memory else []
 
 
-def _consumption(world, pool, memory, late, qty, ref):
+def _consumption(world, token, pool, memory, late, qty, ref):
     claim = memory.claim
     if ref is not None and ref in memory.captures:
         return "repeated"
     if claim.live(world.clock):
         return "consumed"
-    if late and claim.expired(world.clock) and _fits_late(world, pool, claim, qty):
+    if late and claim.expired(world.clock) and _fits_late(world, token, pool, claim, qty):
         return "consumed"
     return how_it_ended(claim)
 
 
-def _fits_late(world, pool, claim, qty):
+def _fits_late(world, token, pool, claim, qty):
+    if isinstance(pool, Room):
+        return rooms.fits_late(world, token, pool, claim)
     if pool.closed or world.lease_over(pool) or claim.generation < pool.generation:
         return False
     room = world.room_for(pool)
@@ -91,7 +105,9 @@ def lapsed_before(claim, live):
     return bool(live) and all(claim.expires_at <= other.held_since for other in live)
 
 
-def _consume_one(world, pool, memory, call):
+def _consume_one(world, token, pool, memory, call):
+    if isinstance(pool, Room):
+        return rooms.consume_one(world, token, pool, memory, call)
     claim = memory.claim
     if claim.expired(world.clock):
         # what is taken late is claimed anew, and no more than that
@@ -105,9 +121,11 @@ def _consume_one(world, pool, memory, call):
         "at": world.clock, "reservation_id": call["reservation_id"]}
     memory.consumed += taken
     memory.ever_consumed |= taken > 0
+    memory.reservation_id = call["reservation_id"]
     if claim.generation == pool.generation:
         pool.consumed += taken
-    claim.held, claim.ref = left, call["ref"]
+    claim.held = left
+    claim.ref, claim.reservation_id = call["ref"], call["reservation_id"]
     if left == 0:
         claim.end(row["outcome"], world.clock)
     claim.last = row
@@ -118,6 +136,8 @@ def _consume_one(world, pool, memory, call):
 
 def _row(world, pool, memory, outcome):
     """The row of a hold to which nothing happens."""
+    if isinstance(pool, Room):
+        return rooms.row_of(world, pool, memory, outcome)
     claim = memory.claim
     if outcome == "already_consumed":
         return claim.last | {"outcome": outcome}
@@ -126,7 +146,7 @@ def _row(world, pool, memory, outcome):
         "outcome": outcome, "pool": pool.name, "qty": claim.held,
         "consumed": ZERO, "refunded": ZERO,
         "held": ZERO if outcome == "expired" else claim.held,
-        "at": world.clock if claim.live(world.clock) else at,
+        "at": world.clock if claim.live(world.clock) or outcome == "blocked" else at,
         "payload": claim.payload, "room_id": None, "stay": None, "reservation_id": None}
 
 
@@ -174,14 +194,19 @@ def give_back(world, token, pool=None, qty=None, ref=None):
     found = [(p, m) for p, m in _find(world, token, pool) if m.ever_consumed]
     if qty is not None and len(found) > 1:
         raise Mistake("22023")
-    rows = [_return_one(world, p, m, qty, ref) for p, m in found]
+    if qty is not None and any(isinstance(p, Room) for p, _ in found):
+        raise Mistake("22023")
+    rows = [_return_one(world, token, p, m, qty, ref) for p, m in found]
     return number_rows(rows or [not_found(pool)])
 
 
-def _return_one(world, pool, memory, qty, ref):
+def _return_one(world, token, pool, memory, qty, ref):
     claim = memory.claim
     if ref is not None and ref in memory.returns:
         return memory.returns[ref]
+    if isinstance(pool, Room):
+        row = rooms.give_back(world, token, pool, memory)
+        return memory.returns.setdefault(ref, row) if ref is not None else row
     back = memory.consumed if qty is None else min(qty, memory.consumed)
     memory.consumed -= back
     if claim.generation == pool.generation:
@@ -189,7 +214,8 @@ def _return_one(world, pool, memory, qty, ref):
     if claim.ended is not None and back:
         claim.ended = "consumed" if memory.consumed else "returned"
         claim.ended_at = world.clock
-    row = _row(world, pool, memory, "returned") | {"refunded": back, "at": world.clock}
+    row = _row(world, pool, memory, "returned") | {
+        "refunded": back, "at": world.clock, "reservation_id": memory.reservation_id}
     if ref is not None:
         memory.returns[ref] = row
     return row
@@ -197,7 +223,10 @@ def _return_one(world, pool, memory, qty, ref):
 
 def get(world, token):
     """Rows of hold_get, without their order."""
-    return [_state_row(world, p, m) for p, m in world.memories_of(token)]
+    rows = [_state_row(world, p, m) for p, m in world.memories_of(token)]
+    for room, memory in rooms.memories_of(world, token):
+        rows += rooms.state_rows(world, token, room, memory)
+    return rows
 
 
 def _state_row(world, pool, memory):
@@ -210,4 +239,4 @@ def _state_row(world, pool, memory):
         "state": "granted" if live else claim.ended or "expired",
         "expires_at": claim.expires_at, "version": claim.version,
         "payload": claim.payload, "ref": claim.ref,
-        "room_id": None, "stay": None, "reservation_id": None}
+        "room_id": None, "stay": None, "reservation_id": claim.reservation_id}

@@ -20,3 +20,9 @@ LANGUAGE plpgsql AS $$ BEGIN
 	INSERT INTO public.stock VALUES (current_setting('hold_ledger.tenant'), pool, total)
 	ON CONFLICT ON CONSTRAINT stock_pkey DO UPDATE SET total = EXCLUDED.total;
 END $$;
+
+CREATE FUNCTION insert_stay(room_id bigint, stay daterange, reservation_id bigint DEFAULT NULL,
+	ref text DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+	INSERT INTO public.room_stays (room_id, reservation_id, stay, ref)
+	VALUES (room_id, reservation_id, stay, ref);
+END $$;
