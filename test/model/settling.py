@@ -239,4 +239,4 @@ def _state_row(world, pool, memory):
         "state": "granted" if live else claim.ended or "expired",
         "expires_at": claim.expires_at, "version": claim.version,
         "payload": claim.payload, "ref": claim.ref,
-        "room_id": None, "stay": None, "reservation_id": claim.reservation_id}
+        "room_id": None, "stay": None, "reservation_id": claim.reservation_id if claim.ended == "consumed" else None}
