@@ -1,0 +1,160 @@
+"""The driver: says a command as SQL, and makes answers of server and model alike."""
+
+import json
+import math
+import os
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import psycopg
+
+from ledger import PoolId, StayId, Undetermined
+
+TIMES = ("expires_at", "retry_at", "at", "held_since", "next_expiry")
+QUERY = "SELECT coalesce(json_agg(to_jsonb(answer)), '[]')::text FROM {} AS answer"
+DAY = datetime(2031, 1, 1)
+
+
+def literal(name, value):
+    """An argument as SQL; its name tells what kind it is."""
+    if name == "asks":
+        return "'told(text)'"
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if name == "ttl":
+        return f"'{value} min'"
+    if name == "expires_at":
+        return "'infinity'" if value == "infinity" else f"{{t0}} + interval '{value} min'"
+    if name == "payload":
+        return f"'{json.dumps(value)}'"
+    if isinstance(value, tuple) and name in ("stay", "nights"):
+        return f"'{nights(value)}'"
+    if name == "lines":
+        return "ARRAY[{}]::hold_line[]".format(", ".join(map(line, value)))
+    if name == "requests":
+        return "ARRAY[{}]::hold_request[]".format(", ".join(map(request, value)))
+    if isinstance(value, list):
+        return "ARRAY[{}]{}".format(
+            ", ".join(literal(None, v) for v in value), ARRAYS[name])
+    return str(plain(value)) if isinstance(value, (int, Decimal)) else f"'{value}'"
+
+
+NAMES = {"asks": "capacity_from"}
+ARRAYS = {"qtys": "::numeric[]", "refs": "::text[]", "tokens": "::text[]",
+          "pools": "::text[]", "room_ids": "::bigint[]"}
+
+
+def line(value):
+    return "hold_line({})".format(", ".join(literal(None, v) for v in value))
+
+
+def request(value):
+    names = ("token", "pool", "qty", "ttl", "budget", "payload")
+    return "ROW({})".format(", ".join(map(literal, names, value)))
+
+
+def call(function, arguments):
+    given = (f"{NAMES.get(name, name)} => {literal(name, value)}"
+             for name, value in arguments.items())
+    return "{}({})".format(function, ", ".join(given))
+
+
+def day(number):
+    return (DAY + timedelta(days=number)).date().isoformat()
+
+
+def nights(value):
+    return f"[{day(value[0])},{day(value[1])})"
+
+
+def plain(value):
+    """A number as the server writes it: all digits, no trailing zeros."""
+    if isinstance(value, Decimal):
+        text = format(value, "f")
+        return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-0", "0") \
+            if value == 0 else text.rstrip("0").rstrip(".") if "." in text else text
+    return str(value)
+
+
+def expected(value, column=None):
+    """The model's answer, with each number as text."""
+    if isinstance(value, dict):
+        return {key: list(map(day, v)) if key == "taken" else expected(v, key)
+                for key, v in value.items()}
+    if isinstance(value, list):
+        return [expected(v) for v in value]
+    if value is None or isinstance(value, (bool, str, PoolId, StayId, Undetermined)):
+        return value
+    if column in TIMES:
+        return f"{value} min"
+    if isinstance(value, tuple):
+        return nights(value)
+    return plain(value)
+
+
+class Server:
+    """One session, and the moment at which the present test began."""
+
+    def __init__(self, dsn):
+        self.dsn = dsn
+        self.name = f"model_{os.getpid()}"
+        self.tests = 0
+        self.cursor = None
+        self.script = []
+        self.t0 = None
+
+    def begin_test(self):
+        """Now and then on a new database, as hold_verify() reads all there is."""
+        if self.tests % 25 == 0:
+            self.use_new_database()
+        self.tests += 1
+        self.script = ["SELECT hold_clock() AS t0 \\gset"]
+        self.cursor.execute("SELECT clock_timestamp()")
+        self.t0 = self.cursor.fetchone()[0]
+
+    def use_new_database(self):
+        if self.cursor:
+            self.cursor.connection.close()
+        with psycopg.connect(self.dsn, autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {self.name}")
+            connection.execute(f"CREATE DATABASE {self.name} TEMPLATE model STRATEGY file_copy")
+        self.cursor = psycopg.connect(f"{self.dsn} dbname={self.name}", autocommit=True).cursor()
+
+    def run(self, sql):
+        """Runs what a reader of the script could paste into psql."""
+        self.script.append(sql.replace("{t0}", ":'t0'::timestamptz") + ";")
+        self.cursor.execute(sql.replace("{t0}", f"'{self.t0.isoformat()}'::timestamptz"))
+
+    def answer(self, source):
+        """What a function says, as a list of rows."""
+        self.script.append("SELECT * FROM " + source.replace("{t0}", ":'t0'::timestamptz") + ";")
+        return self.look(QUERY.format(source))
+
+    def look(self, sql):
+        """What a query says that the script does not need."""
+        self.cursor.execute(sql.replace("{t0}", f"'{self.t0.isoformat()}'::timestamptz"))
+        text = self.cursor.fetchone()[0]
+        return self.actual(json.loads(text, parse_float=str, parse_int=str))
+
+    def actual(self, value, column=None):
+        """The server's answer, with each time in minutes since the test began."""
+        if isinstance(value, dict):
+            return {key: self.actual(v, key) for key, v in value.items()}
+        if isinstance(value, list):
+            return [self.actual(v) for v in value]
+        if column in TIMES and value is not None:
+            return self.minutes(value)
+        return value
+
+    def minutes(self, text):
+        """Full minutes; what is over them must have passed on the wall clock."""
+        if text == "infinity":
+            return text
+        seconds = (datetime.fromisoformat(text) - self.t0).total_seconds()
+        full = math.floor(seconds / 60)
+        now = datetime.now(self.t0.tzinfo)
+        if seconds - 60 * full > (now - self.t0).total_seconds():
+            return text
+        return f"{full} min"
