@@ -8,9 +8,10 @@
  * the pools that are locked.
  *
  * No pool starves: a sweep starts at a pool drawn by lot, goes round once, and
- * takes no more than a share of its batch from one pool at a time.  Pools that
- * had more are remembered and visited again till the batch is full, and in
- * hold_sweep_all by the next batch: going round passes every pool with holds.
+ * takes no more than a share of its batch from one pool at a time.  Going round
+ * passes every pool with holds, so pools that had more are remembered and
+ * visited again till the batch is full; and in hold_sweep_all the next batch
+ * goes on where the last one stopped.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,12 +38,13 @@ SQL_FUNCTION(hold_sweep_all);
 /* one pool gets at most this part of a batch in one round */
 #define POOL_SHARE 8
 
-/* What a sweep has still to do. */
+/* What a sweep has still to do; the last two are kept from batch to batch. */
 typedef struct Sweep
 {
 	Store	   *store;
 	int64		share;			/* what one pool gets at a time */
 	int64		left;			/* of the batch */
+	int64		reached;		/* the pool that was visited last, or 0 */
 	List	   *unfinished;		/* pools that may have more, of int64 * */
 } Sweep;
 
@@ -154,7 +156,10 @@ sweep_range(Sweep *sweep, int64 from, int64 to)
 	int64		pool_id = from;
 
 	while (sweep->left > 0 && next_pool_to_sweep(sweep->store, &pool_id, to))
+	{
+		sweep->reached = pool_id;
 		sweep_share(sweep, pool_id);
+	}
 }
 
 /* Visits the pools that had more, again and again. */
@@ -217,7 +222,10 @@ sweep_stays(Store *store, int64 most)
 	return swept;
 }
 
-/* Goes once round the pools, from one that is drawn by lot. */
+/*
+ * Goes once round the pools, from where it stopped before, or from one that is
+ * drawn by lot.
+ */
 static void
 sweep_round(Sweep *sweep)
 {
@@ -225,32 +233,30 @@ sweep_round(Sweep *sweep)
 	int64		start;
 
 	store_look_away();
-	start = (int64) pg_prng_uint64_range(&pg_global_prng_state, 0, last);
+	start = sweep->reached != 0 ? Min(sweep->reached, last) :
+		(int64) pg_prng_uint64_range(&pg_global_prng_state, 0, last);
 	sweep_range(sweep, start, last);
 	sweep_range(sweep, 0, start);
 }
 
-/* Sweeps a batch; *unfinished are pools that had more, before and after. */
+/* Sweeps a batch and returns how many holds and stays expired. */
 static int64
-sweep_once(FunctionCallInfo fcinfo, int64 batch, List **unfinished)
+sweep_batch(FunctionCallInfo fcinfo, int64 batch, Sweep *sweep)
 {
 	Store		store;
-	Sweep		sweep = {0};
 
 	store_open_for_upkeep(&store, fcinfo);
-	sweep.store = &store;
-	sweep.share = (batch + POOL_SHARE - 1) / POOL_SHARE;
-	sweep.left = batch;
-	sweep.unfinished = *unfinished;
-	sweep_unfinished(&sweep);
-	if (sweep.left > 0)
-		sweep_round(&sweep);
-	sweep_unfinished(&sweep);
-	if (sweep.left > 0)
-		sweep.left -= sweep_stays(&store, sweep.left);
-	*unfinished = sweep.unfinished;
+	sweep->store = &store;
+	sweep->share = (batch + POOL_SHARE - 1) / POOL_SHARE;
+	sweep->left = batch;
+	sweep_unfinished(sweep);
+	if (sweep->left > 0)
+		sweep_round(sweep);
+	sweep_unfinished(sweep);
+	if (sweep->left > 0)
+		sweep->left -= sweep_stays(&store, sweep->left);
 	store_close_after_writing(&store);
-	return batch - sweep.left;
+	return batch - sweep->left;
 }
 
 /*
@@ -264,9 +270,9 @@ Datum
 hold_sweep(PG_FUNCTION_ARGS)
 {
 	int64		batch = argument_batch(fcinfo, 0, "batch");
-	List	   *unfinished = NIL;
+	Sweep		sweep = {0};
 
-	PG_RETURN_INT64(sweep_once(fcinfo, batch, &unfinished));
+	PG_RETURN_INT64(sweep_batch(fcinfo, batch, &sweep));
 }
 
 /*
@@ -283,12 +289,12 @@ hold_sweep_all(PG_FUNCTION_ARGS)
 	bool		atomic = fcinfo->context == NULL ||
 	!IsA(fcinfo->context, CallContext) ||
 	castNode(CallContext, fcinfo->context)->atomic;
-	List	   *unfinished = NIL;
+	Sweep		sweep = {0};
 
 	SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC);
 	while (batch > 0 && left-- > 0)
 	{
-		bool		full = sweep_once(fcinfo, batch, &unfinished) == batch;
+		bool		full = sweep_batch(fcinfo, batch, &sweep) == batch;
 
 		SPI_commit();
 		if (!full)

@@ -173,13 +173,23 @@ def try_batch(world, requests):
     before = set(world.fence.pools)
     rows = []
     for number, request in enumerate(requests, 1):
-        [row] = try_hold(world, *request)
+        try:
+            [row] = try_hold(world, *request)
+        except Mistake as mistake:
+            raise _known_by_now(mistake, request, requests[number:]) from None
         rows.append(row | {"line": number})
     made = sorted(world.fence.pools.keys() - before)
     numbers = sorted(world.fence.pools[name].number for name in made)
     for name, number in zip(made, numbers):
         world.fence.pools[name].number = number
     return rows
+
+
+def _known_by_now(mistake, request, later):
+    """Pools are made before the first request is judged: what is missing is the budget."""
+    made = any(name == request[1] and budget is not None and qty <= budget
+               for _, name, qty, _, budget, _ in later)
+    return Mistake("22004") if mistake.sqlstate == "42704" and made else mistake
 
 
 def renew(world, token, ttl=None):
