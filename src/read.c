@@ -190,7 +190,8 @@ fill_ended(const Standing *standing, Datum *values, bool *isnull)
 	values[9] = PointerGetDatum(entry->payload);
 	isnull[9] = entry->payload == NULL;
 	put_text(&values[10], &isnull[10],
-			 consumed == NULL ? NULL : consumed->ref);
+			 consumed != NULL && consumed->held_since == entry->held_since ?
+			 consumed->ref : NULL);
 	values[13] = Int64GetDatum(entry->reservation_id);
 	isnull[13] = !entry->reserved;
 }

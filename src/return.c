@@ -98,7 +98,8 @@ give_up_stays(Standing *standing, const ReturnRequest *request,
 					  memory_last_consumption(standing), 0, 0,
 					  &request->note);
 	}
-	say_returned(standing, clock, returned, 0);
+	say_returned(standing, clock, returned,
+				 standing_is_live(standing, clock) ? standing_qty(standing) : 0);
 }
 
 /* Puts back what was consumed and not yet returned, as far as it is asked. */

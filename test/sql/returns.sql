@@ -273,3 +273,21 @@ SELECT outcome FROM hold_release('rel');
 SELECT state, consumed FROM hold_get('rel');
 SELECT outcome FROM hold_try('rel', 'rest', 4);
 SELECT regress_ok();
+
+-- a hold that came after tells what it is, and nothing of what went before
+SELECT hold_pool_set('after', 10) IS NOT NULL AS made;
+SELECT outcome FROM hold_try('vic', 'after', 1);
+SELECT outcome FROM hold_consume('vic', ref => 's', reservation_id => 5);
+SELECT state, ref FROM hold_get('vic');
+SELECT outcome FROM hold_return('vic');
+SELECT state, ref FROM hold_get('vic');
+SELECT outcome FROM hold_try('vic', 'after', 4);
+SELECT state, ref, reservation_id FROM hold_get('vic');
+SELECT outcome FROM hold_release('vic');
+SELECT state, ref, reservation_id FROM hold_get('vic');
+SELECT outcome FROM hold_try_stay('wim', 601, '[2031-01-03,2031-01-05)') ;
+SELECT outcome FROM hold_consume('wim', reservation_id => 7);
+SELECT outcome FROM hold_return('wim');
+SELECT outcome FROM hold_try_stay('wim', 601, '[2031-01-03,2031-01-05)');
+SELECT outcome, qty, held FROM hold_return('wim');
+SELECT regress_ok();
