@@ -336,7 +336,8 @@ change_claim(Claim *claim, const Attempt *attempt)
 		change_expire(change, lfirst(lc));
 	}
 	change_next_expiry(change, claim->vacancy->next_expiry);
-	if (standing->outcome == OUTCOME_GRANTED && standing->hold != NULL)
+	if (standing->outcome == OUTCOME_GRANTED && standing->hold != NULL &&
+		standing->hold->pool_id == standing->pool.id)
 		change_expire(change, standing->hold);
 	stripes_gather(standing, claim->vacancy, claim->demand.qty, clock);
 	rows_count_wait(change, attempt->waited);

@@ -170,7 +170,7 @@ consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
 	{
 		change_expire(standing->change, lfirst(lc));
 	}
-	if (standing->hold != NULL)
+	if (standing->hold != NULL && standing->hold->pool_id == pool->id)
 		change_expire(standing->change, standing->hold);
 	change_next_expiry(standing->change, vacancy->next_expiry);
 	stripes_gather(standing, vacancy, demand.qty, attempt->clock);

@@ -473,4 +473,6 @@ rows_restore(Store *store, const Pool *shape, TimestampTz clock)
 	changes = rows_resize(changes, shape->stripes);
 	take_shape(changes, shape);
 	rows_write(store, changes);
+	/* another request of a batch may ask for the same pool */
+	CommandCounterIncrement();
 }

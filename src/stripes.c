@@ -196,7 +196,6 @@ stripes_clear(Standing *standing, TimestampTz clock)
 		if (own_in_row(standing, &sibling->pool) != NULL)
 		{
 			change_expire(change_of_sibling(sibling, clock), standing->hold);
-			standing->hold = NULL;
 			return sibling->change->at + 1;
 		}
 	}

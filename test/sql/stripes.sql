@@ -231,3 +231,21 @@ SELECT * FROM counter_rows WHERE pool = 'a';
 SELECT pg_temp.outcomes($$SELECT * FROM generate_series(1, 180) n, hold_consume('a' || n)$$);
 SELECT * FROM state WHERE pool = 'a';
 SELECT * FROM hold_verify();
+
+-- a late payment that is refused for one line leaves the others as they were
+SELECT hold_pool_set('la', 20) IS NOT NULL AND hold_pool_set('lb', 20, stripes => 4) IS NOT NULL AS made;
+SELECT count(*) FROM hold_try_lines('slow', hold_lines('{la,lb}', '{20,2}'));
+SET hold_ledger.clock_offset = '1 h';
+SELECT outcome FROM hold_try('quick', 'la', 20);
+SELECT hold_pool_set('lb', 20, stripes => 8) IS NOT NULL AND hold_pool_set('lb', 20, stripes => 64) IS NOT NULL AS changed;
+SELECT pool, outcome FROM hold_consume('slow', late => true) ORDER BY pool;
+RESET hold_ledger.clock_offset;
+
+-- a batch that brings a dropped pool of a class back, twice
+SELECT hold_class_set('twice', 12);
+SELECT outcome FROM hold_try('t', 'twice:1');
+SELECT outcome FROM hold_release('t');
+SELECT hold_pool_drop('twice:1');
+SELECT line, outcome, available FROM hold_try_batch(ARRAY[
+	ROW('t1', 'twice:1', 3, NULL, NULL, NULL), ROW('t2', 'twice:1', 1, NULL, NULL, NULL)]::hold_request[]);
+SELECT * FROM hold_verify();
