@@ -86,7 +86,8 @@ look_and_decide(Attempt *attempt)
 
 	attempt->standings = attempt->find(attempt, snapshot);
 	require_current(attempt, attempt->standings);
-	attempt->clock = session_clock();
+	if (!attempt->locked)
+		attempt->clock = session_clock();
 	foreach(lc, attempt->standings)
 	{
 		stripes_place(lfirst(lc), attempt->clock);
@@ -128,10 +129,10 @@ attempt_is_early(Attempt *attempt)
 
 /*
  * The standings, and other counter rows of their pools, that have a change to
- * be written, or need to be locked for one.
+ * be written, or need to be locked for one; or all rows of their pools.
  */
 static List *
-standings_to_write(List *standings)
+standings_to_write(List *standings, bool all_rows)
 {
 	List	   *written = NIL;
 	ListCell   *lc;
@@ -148,16 +149,19 @@ standings_to_write(List *standings)
 		{
 			Standing   *sibling = lfirst(other);
 
-			if (sibling->change != NULL || standing->spans)
+			if (sibling->change != NULL || standing->spans || all_rows)
 				written = lappend(written, sibling);
 		}
 	}
 	return written;
 }
 
-/* Judges each as if it were alone; returns all that is to be written. */
+/*
+ * Judges each as if it were alone; returns all that is to be written, or all
+ * rows of the pools in which something is.
+ */
 static List *
-judge_all(List *attempts)
+judge_all(List *attempts, bool all_rows)
 {
 	List	   *wanted = NIL;
 	ListCell   *lc;
@@ -167,7 +171,8 @@ judge_all(List *attempts)
 		Attempt    *attempt = lfirst(lc);
 
 		judge(attempt);
-		wanted = list_concat(wanted, standings_to_write(attempt->standings));
+		wanted = list_concat(wanted, standings_to_write(attempt->standings,
+														all_rows));
 	}
 	return wanted;
 }
@@ -222,12 +227,17 @@ make_missing(Store *store, List *standings)
 static void
 lock_pools(Store *store, List *standings)
 {
+	int64		last = 0;
 	ListCell   *lc;
 
 	list_sort(standings, standings_compare);
 	foreach(lc, standings)
 	{
-		(void) pools_lock(store, &((Standing *) lfirst(lc))->pool, true);
+		Pool	   *pool = &((Standing *) lfirst(lc))->pool;
+
+		if (pool->id != last)
+			(void) pools_lock(store, pool, true);
+		last = pool->id;
 	}
 }
 
@@ -246,21 +256,22 @@ all_locked(List *written, const PoolSet *locked)
 }
 
 /*
- * Judges and writes under the locks on these pools.  Returns false, with
- * nothing written, if a pool turned up that is not locked.
+ * Judges by this clock and writes, under the locks on these pools.  Returns
+ * false, with nothing written, if a pool turned up that is not locked.
  */
 static bool
-run_locked(Attempt *attempt, const PoolSet *locked)
+run_locked(Attempt *attempt, const PoolSet *locked, TimestampTz clock)
 {
 	List	   *written;
 	ListCell   *lc;
 
 	if (attempt->needs_locks)	/* a function will look at the tables */
 		pools_flush(attempt->store);
+	attempt->clock = clock;
 	attempt->locked = true;
 	judge(attempt);
 	attempt->locked = false;
-	written = standings_to_write(attempt->standings);
+	written = standings_to_write(attempt->standings, false);
 	if (!all_locked(written, locked))
 		return false;
 	foreach(lc, written)
@@ -274,23 +285,75 @@ run_locked(Attempt *attempt, const PoolSet *locked)
 	return true;
 }
 
-/* Runs them in turn; false, with what else is wanted, as run_locked. */
+/*
+ * Runs them in turn, as of one moment, under the locks on the pools of *wanted;
+ * false, with what else is wanted, as run_locked.
+ */
 static bool
-run_all_locked(List *attempts, const PoolSet *locked, List **wanted)
+run_all_locked(List *attempts, List **wanted)
 {
+	PoolSet    *locked = standings_pools(*wanted);
+	TimestampTz clock = session_clock();
 	ListCell   *lc;
 
 	foreach(lc, attempts)
 	{
 		Attempt    *attempt = lfirst(lc);
 
-		if (!run_locked(attempt, locked))
+		if (!run_locked(attempt, locked, clock))
 		{
-			*wanted = standings_to_write(attempt->standings);
+			*wanted = list_concat(*wanted,
+								  standings_to_write(attempt->standings, true));
 			return false;
 		}
 	}
 	return true;
+}
+
+/*
+ * Finds the pools of these standings anew.  Those that were missing are found
+ * by whoever wants them; and rows that a start has made may be rolled back.
+ */
+static List *
+find_again(Store *store, List *standings)
+{
+	Snapshot	snapshot = store_look();
+	List	   *found = NIL;
+	ListCell   *lc;
+
+	foreach(lc, standings)
+	{
+		Pool	   *pool = &((Standing *) lfirst(lc))->pool;
+
+		if (pool->id != 0 && pools_find_id(store, snapshot, pool->id, pool))
+			found = lappend(found, lfirst(lc));
+	}
+	store_look_away();
+	return found;
+}
+
+/* What is wanted by now, and all that was wanted before. */
+static List *
+want_more(List *attempts, Store *store, List *wanted, bool all_rows)
+{
+	return list_concat(judge_all(attempts, all_rows),
+					   find_again(store, wanted));
+}
+
+/* The same where it may be many: their counters are written at the end. */
+static bool
+run_and_flush(List *attempts, Store *store, List **wanted)
+{
+	bool		done;
+
+	if (list_length(attempts) == 1)
+		return run_all_locked(attempts, wanted);
+	pools_defer(store);
+	done = run_all_locked(attempts, wanted);
+	if (done)
+		pools_flush(store);
+	pools_stop_deferring(store);
+	return done;
 }
 
 /*
@@ -300,24 +363,13 @@ run_all_locked(List *attempts, const PoolSet *locked, List **wanted)
 static bool
 start_under_locks(List *attempts, Store *store, List **wanted)
 {
-	PoolSet    *locked;
-	bool		done;
-
 	if (any_missing(*wanted))
 	{
 		make_missing(store, *wanted);
-		*wanted = judge_all(attempts);
+		*wanted = want_more(attempts, store, *wanted, false);
 	}
 	lock_pools(store, *wanted);
-	locked = standings_pools(*wanted);
-	if (list_length(attempts) == 1)
-		return run_all_locked(attempts, locked, wanted);
-	pools_defer(store);
-	done = run_all_locked(attempts, locked, wanted);
-	if (done)
-		pools_flush(store);
-	pools_stop_deferring(store);
-	return done;
+	return run_and_flush(attempts, store, wanted);
 }
 
 static bool
@@ -327,7 +379,7 @@ any_written(List *attempts)
 
 	foreach(lc, attempts)
 	{
-		if (standings_to_write(((Attempt *) lfirst(lc))->standings) != NIL)
+		if (standings_to_write(((Attempt *) lfirst(lc))->standings, false) != NIL)
 			return true;
 	}
 	return false;
@@ -380,27 +432,10 @@ start_in_subtransaction(List *attempts, Store *store, List **wanted)
 }
 
 /*
- * Finds the pools of these standings anew: the rows that a start has seen may
- * be its own, which were rolled back.
+ * Starts until all that is to be written has been locked before it was read.
+ * Nothing that was wanted once is let go of: so it comes to an end, although
+ * what one request of a batch does can change which rows another needs.
  */
-static List *
-find_again(Store *store, List *standings)
-{
-	Snapshot	snapshot = store_look();
-	List	   *found = NIL;
-	ListCell   *lc;
-
-	foreach(lc, standings)
-	{
-		Pool	   *pool = &((Standing *) lfirst(lc))->pool;
-
-		if (pool->id == 0 || pools_find_id(store, snapshot, pool->id, pool))
-			found = lappend(found, lfirst(lc));
-	}
-	store_look_away();
-	return found;
-}
-
 static void
 run_under_locks(List *attempts, List *wanted)
 {
@@ -412,7 +447,7 @@ run_under_locks(List *attempts, List *wanted)
 		CHECK_FOR_INTERRUPTS();
 		if (start_in_subtransaction(attempts, store, &wanted))
 			return;
-		wanted = list_concat(judge_all(attempts), find_again(store, wanted));
+		wanted = want_more(attempts, store, wanted, true);
 	}
 	raise_outdated();
 }
@@ -444,7 +479,7 @@ attempt_run(Attempt *attempt)
 	List	   *written;
 
 	judge(attempt);
-	written = standings_to_write(attempt->standings);
+	written = standings_to_write(attempt->standings, false);
 	if (written == NIL || write_at_once(attempt, written))
 		return attempt->standings;
 	run_under_locks(list_make1(attempt), written);
@@ -471,7 +506,7 @@ any_needs_locks(List *attempts)
 void
 attempts_run(List *attempts)
 {
-	List	   *wanted = judge_all(attempts);
+	List	   *wanted = judge_all(attempts, false);
 
 	if (wanted != NIL || any_needs_locks(attempts))
 		run_under_locks(attempts, wanted);

@@ -179,8 +179,9 @@ judge_own(Attempt *attempt, const Claim *claim)
 	return judge_fit(attempt, claim, OUTCOME_CHANGED);
 }
 
+/* Is it refused, however much there is?  Else OUTCOME_GRANTED. */
 static HoldOutcome
-judge_claim(Attempt *attempt, const Claim *claim)
+judge_right(const Claim *claim)
 {
 	const Standing *standing = &claim->standing;
 	const Pool *pool = &standing->pool;
@@ -188,13 +189,23 @@ judge_claim(Attempt *attempt, const Claim *claim)
 	if (!claim->live && memory_taken(standing) > 0)
 		return OUTCOME_ALREADY_CONSUMED;
 	if (claim->unknown)
-		return judge_fit(attempt, claim, OUTCOME_GRANTED);
+		return OUTCOME_GRANTED;
 	if (pool->closed)
 		return OUTCOME_CLOSED;
 	if (claim->shut ||
 		(claim->live && standing->hold->generation != pool->generation))
 		return OUTCOME_POOL_EXPIRED;
-	return claim->live ? judge_own(attempt, claim) :
+	return OUTCOME_GRANTED;
+}
+
+static HoldOutcome
+judge_claim(Attempt *attempt, const Claim *claim)
+{
+	HoldOutcome right = judge_right(claim);
+
+	if (right != OUTCOME_GRANTED)
+		return right;
+	return claim->live && !claim->unknown ? judge_own(attempt, claim) :
 		judge_fit(attempt, claim, OUTCOME_GRANTED);
 }
 
@@ -209,7 +220,8 @@ look_as_external(Pool *pool)
 
 /*
  * Where a function tells the capacity, it is asked under the pool's lock, or
- * "now"; till then the claim is taken to fit.  A renewal, or less, does not ask.
+ * "now"; till then the claim is taken to fit.  A renewal, or less, does not ask,
+ * nor does a claim that is refused in any case.
  */
 static void
 ask_source(Attempt *attempt, Snapshot snapshot, Claim *claim, bool now)
@@ -218,7 +230,8 @@ ask_source(Attempt *attempt, Snapshot snapshot, Claim *claim, bool now)
 	text	   *source = source_of_pool(attempt->store, snapshot,
 										&standing->pool);
 
-	if (source == NULL ||
+	claim->sourced = source != NULL;
+	if (source == NULL || judge_right(claim) != OUTCOME_GRANTED ||
 		(claim->live && claim->demand.qty <= standing->hold->qty))
 		return;
 	if (!now)
@@ -465,7 +478,7 @@ claim_available(const Claim *claim, int64 *available)
 	const Standing *standing = &claim->standing;
 	int64		left = claim->vacancy->could_have;
 
-	if (!claim->vacancy->limited)
+	if (!claim->vacancy->limited && !(claim->sourced && claim->shut))
 		return false;
 	if (standing->outcome <= OUTCOME_CHANGED)
 		left -= claim->demand.qty;

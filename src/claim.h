@@ -27,7 +27,8 @@ typedef struct Claim
 {
 	Standing	standing;		/* must be first */
 	bool		unknown;		/* no such pool, or retired */
-	bool		asks;			/* a function tells how much there is */
+	bool		sourced;		/* a function tells how much there is */
+	bool		asks;			/* and is asked */
 	bool		live;			/* the token had a live hold there */
 	bool		shut;			/* the pool takes no new holds */
 	const Want *want;

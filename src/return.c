@@ -12,6 +12,7 @@
 #include "compat.h"
 #include "memory.h"
 #include "rules.h"
+#include "stripes.h"
 #include "token.h"
 
 SQL_FUNCTION(hold_return);
@@ -127,6 +128,7 @@ return_units(Standing *standing, const ReturnRequest *request,
 		qty = Min(qty, request->qty);
 	if (qty > 0 || request->note.ref != NULL)
 	{
+		stripes_place_with_hold(standing);
 		standing->change = change_begin(&standing->pool, clock);
 		change_return(standing->change, standing->hold,
 					  memory_last_consumption(standing),

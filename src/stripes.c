@@ -41,18 +41,13 @@ row_of_token(const Standing *standing, TimestampTz clock)
 	return standing_is_live(standing, clock) ? standing->hold->pool_id : 0;
 }
 
-/* Makes the counter row that the verb is about the standing's. */
-void
-stripes_place(Standing *standing, TimestampTz clock)
+/* Makes the row with this id, or if it is 0 the token's home, the standing's. */
+static void
+place_in_row(Standing *standing, int64 id)
 {
-	int64		id;
-	int16		home;
+	int16		home = rule_home(standing->token_key, standing->pool.homes);
 	ListCell   *lc;
 
-	if (standing->siblings == NIL)
-		return;
-	id = row_of_token(standing, clock);
-	home = rule_home(standing->token_key, standing->pool.homes);
 	foreach(lc, standing->siblings)
 	{
 		Pool	   *row = &((Standing *) lfirst(lc))->pool;
@@ -66,6 +61,22 @@ stripes_place(Standing *standing, TimestampTz clock)
 			return;
 		}
 	}
+}
+
+/* Makes the counter row that the verb is about the standing's. */
+void
+stripes_place(Standing *standing, TimestampTz clock)
+{
+	if (standing->siblings != NIL)
+		place_in_row(standing, row_of_token(standing, clock));
+}
+
+/* The same for what is about a hold, live or not, if there is one. */
+void
+stripes_place_with_hold(Standing *standing)
+{
+	if (standing->siblings != NIL && standing->hold != NULL)
+		place_in_row(standing, standing->hold->pool_id);
 }
 
 /* --- what there is --- */

@@ -14,6 +14,7 @@
 #include "vacancy.h"
 
 extern void stripes_place(Standing *standing, TimestampTz clock);
+extern void stripes_place_with_hold(Standing *standing);
 extern Vacancy *stripes_vacancy(Store *store, Snapshot snapshot,
 								Standing *standing, const Demand *demand,
 								TimestampTz clock);

@@ -147,3 +147,18 @@ SELECT count(*) FROM hold_try_lines('both', hold_lines('{two 1,two 2}'));
 SELECT line, pool, outcome, consumed FROM hold_consume_batch('{both}', '{0.5}');
 \echo :LAST_ERROR_SQLSTATE
 SELECT line, pool, outcome, consumed FROM hold_consume_batch('{both,both}', '{NULL,0.5}', '{r,s}') ORDER BY line, pool;
+
+-- all requests are judged as of one moment
+SELECT hold_pool_set('moment', 1000) IS NOT NULL AS made;
+SELECT count(*), count(DISTINCT expires_at) FROM hold_try_batch(ARRAY(
+	SELECT ROW('m' || n, 'moment', 1, NULL, NULL, NULL)::hold_request FROM generate_series(1, 500) n));
+SELECT count(*), count(DISTINCT at) FROM hold_consume_batch(ARRAY(SELECT 'm' || n FROM generate_series(1, 500) n));
+
+-- what is refused in any case asks no function, in a batch or alone
+SELECT outcome, available FROM hold_try_batch(ARRAY[ROW('t1', 'told:9', 1, NULL, NULL, NULL)]::hold_request[]);
+SELECT outcome FROM hold_consume('t1', 'told:9');
+SELECT outcome, available FROM hold_try('t1', 'told:9');
+SELECT outcome, available FROM hold_try_batch(ARRAY[ROW('t1', 'told:9', 1, NULL, NULL, NULL)]::hold_request[]);
+SELECT hold_pool_close('told:9');
+SELECT outcome, available FROM hold_try('t2', 'told:9');
+SELECT outcome, available FROM hold_try_batch(ARRAY[ROW('t2', 'told:9', 1, NULL, NULL, NULL)]::hold_request[]);

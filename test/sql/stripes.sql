@@ -249,3 +249,33 @@ SELECT hold_pool_drop('twice:1');
 SELECT line, outcome, available FROM hold_try_batch(ARRAY[
 	ROW('t1', 'twice:1', 3, NULL, NULL, NULL), ROW('t2', 'twice:1', 1, NULL, NULL, NULL)]::hold_request[]);
 SELECT * FROM hold_verify();
+
+-- a batch in which one request's change decides which rows another needs
+SELECT hold_pool_set('near', 5, stripes => 4) IS NOT NULL AND hold_pool_set('far', 100, stripes => 4) IS NOT NULL AS made;
+SELECT outcome FROM hold_try('t7', 'near', 2);
+SELECT outcome FROM hold_try('t13', 'near', 1);
+SELECT hold_pool_set('far', 100, stripes => 1) IS NOT NULL AS changed;
+SELECT line, outcome, available FROM hold_try_batch(ARRAY[
+	ROW('t1', 'far', 12, NULL, NULL, NULL), ROW('t1', 'far', 5, NULL, 3, NULL),
+	ROW('t7', 'near', 1, NULL, NULL, NULL), ROW('t11', 'near', 2.333333, NULL, NULL, NULL)]::hold_request[]);
+-- and many of them, each in a pool of its own
+SELECT bool_and(hold_pool_set('many:' || n, 8, stripes => 8) IS NOT NULL) AS made FROM generate_series(1, 30) n;
+SELECT pg_temp.outcomes($$SELECT * FROM generate_series(1, 30) n, hold_try('m' || n, 'many:' || n, 3)$$);
+SELECT outcome, count(*) FROM hold_try_batch(ARRAY(
+	SELECT ROW('m' || n, 'many:' || n, 1, NULL, NULL, NULL)::hold_request FROM generate_series(1, 30) n UNION ALL
+	SELECT ROW('n' || n, 'many:' || n, 7, NULL, NULL, NULL)::hold_request FROM generate_series(1, 30) n)) GROUP BY 1;
+SELECT * FROM hold_verify();
+
+-- a return when what was claimed since has lapsed, away from home
+SELECT hold_pool_set('back', 100) IS NOT NULL AS made;
+SELECT pg_temp.outcomes($$SELECT * FROM generate_series(1, 9) n, hold_try('back' || n, 'back')$$);
+SELECT pg_temp.outcomes($$SELECT * FROM generate_series(1, 9) n, hold_consume('back' || n)$$);
+SELECT pg_temp.outcomes($$SELECT * FROM generate_series(1, 9) n, hold_return('back' || n)$$);
+SELECT pg_temp.outcomes($$SELECT * FROM generate_series(1, 9) n, hold_try('back' || n, 'back', ttl => '30 min')$$);
+SELECT hold_pool_set('back', 100, stripes => 4) IS NOT NULL AS changed;
+SET hold_ledger.clock_offset = '50 min';
+SELECT pg_temp.outcomes($$SELECT * FROM generate_series(1, 9) n, hold_return('back' || n, ref => 'r')$$);
+SELECT * FROM hold_verify();
+SELECT hold_sweep(100) > 0 AS swept;
+SELECT * FROM hold_verify();
+RESET hold_ledger.clock_offset;
