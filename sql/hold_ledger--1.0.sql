@@ -136,6 +136,8 @@ CREATE TABLE @extschema@.hold_pools (
 	seq bigint NOT NULL,
 	last_at timestamptz NOT NULL,
 	next_expiry timestamptz NOT NULL,
+	expired_to timestamptz NOT NULL,
+	expired bigint NOT NULL,
 	lease_end timestamptz NOT NULL,
 	first_seq bigint NOT NULL,
 	class_id bigint NOT NULL,
@@ -168,6 +170,8 @@ COMMENT ON COLUMN @extschema@.hold_pools.holds IS 'how many holds there are, liv
 COMMENT ON COLUMN @extschema@.hold_pools.seq IS 'number of the newest ledger entry';
 COMMENT ON COLUMN @extschema@.hold_pools.last_at IS 'time of the newest ledger entry';
 COMMENT ON COLUMN @extschema@.hold_pools.next_expiry IS 'no hold expires before this';
+COMMENT ON COLUMN @extschema@.hold_pools.expired_to IS 'holds that expire up to then are summed in expired';
+COMMENT ON COLUMN @extschema@.hold_pools.expired IS 'what they hold, of this generation';
 COMMENT ON COLUMN @extschema@.hold_pools.lease_end IS 'no new holds from then on';
 COMMENT ON COLUMN @extschema@.hold_pools.first_seq IS 'number of the oldest ledger entry that is kept';
 COMMENT ON COLUMN @extschema@.hold_pools.class_id IS 'the class that it was made by, or 0';
@@ -1027,6 +1031,13 @@ WITH entry AS (
 	FROM @extschema@.hold_pools p
 		JOIN @extschema@.holds h ON h.pool_id = p.pool_id
 	GROUP BY p.pool_id HAVING min(h.expires_at) < p.next_expiry
+	UNION ALL
+	SELECT 'the units of expired holds are not what the pool says', p.pool_id,
+		COALESCE(sum(h.qty), 0)::text, p.expired::text
+	FROM @extschema@.hold_pools p
+		LEFT JOIN @extschema@.holds h ON h.pool_id = p.pool_id
+			AND h.generation = p.generation AND h.expires_at <= p.expired_to
+	GROUP BY p.pool_id HAVING COALESCE(sum(h.qty), 0) <> p.expired
 	UNION ALL
 	SELECT 'a hold belongs to no pool', h.pool_id, NULL, NULL
 	FROM @extschema@.holds h

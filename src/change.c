@@ -41,6 +41,19 @@ change_next_expiry(Change *change, TimestampTz next_expiry)
 	change->pool.next_expiry = next_expiry;
 }
 
+/*
+ * Says what all holds have that expire up to a moment: to be said before one of
+ * them ends.
+ */
+void
+change_expired(Change *change, TimestampTz expired_to, int64 expired)
+{
+	if (expired_to <= change->pool.expired_to)
+		return;
+	change->pool.expired_to = expired_to;
+	change->pool.expired = expired;
+}
+
 /* Appends an entry with the pool's balances as they are now. */
 static Entry *
 add_entry(Change *change, HoldEvent event, int64 qty)
@@ -104,11 +117,17 @@ add_memory(Change *change, HoldEvent event, int64 qty, const Hold *hold,
 	return entry;
 }
 
+/* Counts what a hold gets or loses, also among what has expired. */
 static void
 add_held(Change *change, const Hold *hold, int64 qty)
 {
-	if (hold->generation == change->pool.generation)
-		change->pool.held = rule_add(change->pool.held, qty);
+	Pool	   *pool = &change->pool;
+
+	if (hold->generation != pool->generation)
+		return;
+	pool->held = rule_add(pool->held, qty);
+	if (hold->expires_at <= pool->expired_to)
+		pool->expired = rule_add(pool->expired, qty);
 }
 
 static void
@@ -153,7 +172,8 @@ rewrite_hold(Change *change, HoldEvent event, const Hold *hold, Hold *after)
 		after->stay->version = after->version;
 		after->stay->payload = after->payload;
 	}
-	add_held(change, hold, after->qty - hold->qty);
+	add_held(change, hold, -hold->qty);
+	add_held(change, after, after->qty);
 	add_hold_entry(change, event, after->qty, after);
 	pool->next_expiry = Min(pool->next_expiry, after->expires_at);
 	change->rewritten = lappend(change->rewritten, after);
@@ -477,6 +497,8 @@ change_generation(Change *change, int64 capacity, TimestampTz lease_end,
 
 	pool->generation++;
 	pool->held = 0;
+	pool->expired_to = DT_NOBEGIN;
+	pool->expired = 0;
 	pool->consumed = 0;
 	pool->counted = true;
 	pool->capacity = capacity;

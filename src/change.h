@@ -41,6 +41,8 @@ typedef struct Note
 
 extern Change *change_begin(const Pool *pool, TimestampTz clock);
 extern void change_next_expiry(Change *change, TimestampTz next_expiry);
+extern void change_expired(Change *change, TimestampTz expired_to,
+						   int64 expired);
 extern void change_expire(Change *change, const Hold *hold);
 extern void change_grant(Change *change, const Hold *hold);
 extern void change_renew(Change *change, const Hold *hold, int64 qty,

@@ -339,16 +339,11 @@ change_claim(Claim *claim, const Attempt *attempt)
 	Standing   *standing = &claim->standing;
 	Change	   *change = change_begin(&standing->pool,
 									  stripes_clear(standing, clock));
-	ListCell   *lc;
 
 	standing->change = change;
 	if (standing->pool.retired)
 		stripes_revive(standing, clock);
-	foreach(lc, claim->vacancy->expired)
-	{
-		change_expire(change, lfirst(lc));
-	}
-	change_next_expiry(change, claim->vacancy->next_expiry);
+	vacancy_clear(claim->vacancy, change);
 	if (standing->outcome == OUTCOME_GRANTED && standing->hold != NULL &&
 		standing->hold->pool_id == standing->pool.id)
 		change_expire(change, standing->hold);

@@ -158,7 +158,6 @@ consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
 	Hold	   *hold = held_or_lapsed(standing);
 	Demand		demand = {0};
 	Vacancy    *vacancy;
-	ListCell   *lc;
 
 	demand.qty = units_to_take(request, hold->qty);
 	if (!lapsed_fits(attempt, snapshot, standing, hold, &demand, &vacancy))
@@ -166,13 +165,9 @@ consume_lapsed(Attempt *attempt, Snapshot snapshot, Standing *standing)
 
 	standing->change = change_begin(pool,
 									stripes_clear(standing, attempt->clock));
-	foreach(lc, vacancy->expired)
-	{
-		change_expire(standing->change, lfirst(lc));
-	}
+	vacancy_clear(vacancy, standing->change);
 	if (standing->hold != NULL && standing->hold->pool_id == pool->id)
 		change_expire(standing->change, standing->hold);
-	change_next_expiry(standing->change, vacancy->next_expiry);
 	stripes_gather(standing, vacancy, demand.qty, attempt->clock);
 	change_consume_late(standing->change, hold, demand.qty, &request->note);
 	say_consumed(standing, request, demand.qty, demand.qty, hold->payload);

@@ -152,6 +152,7 @@ holds_walk(HoldWalk *walk, Store *store, Snapshot snapshot, int64 pool_id,
 	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_TIMESTAMP_GE,
 				TimestampTzGetDatum(from));
 	walk->store = store;
+	walk->snapshot = snapshot;
 	probe_begin(&walk->probe, &store->holds,
 				store->relations.indexes[HOLDS_BY_EXPIRY], snapshot, keys, 2);
 }

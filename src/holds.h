@@ -38,6 +38,7 @@ typedef struct Hold
 typedef struct HoldWalk
 {
 	Store	   *store;
+	Snapshot	snapshot;
 	Probe		probe;
 	/* of the hold that was reached */
 	ItemPointerData tid;

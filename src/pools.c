@@ -38,6 +38,8 @@ enum
 	POOL_SEQ,
 	POOL_LAST_AT,
 	POOL_NEXT_EXPIRY,
+	POOL_EXPIRED_TO,
+	POOL_EXPIRED,
 	POOL_LEASE_END,
 	POOL_FIRST_SEQ,
 	POOL_CLASS_ID,
@@ -64,6 +66,7 @@ pool_init(Pool *pool, text *tenant, text *key)
 	pool->first_seq = 1;
 	pool->last_at = DT_NOBEGIN;
 	pool->next_expiry = DT_NOEND;
+	pool->expired_to = DT_NOBEGIN;
 	pool->lease_end = DT_NOEND;
 	pool->generation = 1;
 	pool->stripes = 1;
@@ -106,6 +109,8 @@ read_pool(TupleTableSlot *row, Pool *pool)
 	pool->seq = DatumGetInt64(values[POOL_SEQ]);
 	pool->last_at = DatumGetTimestampTz(values[POOL_LAST_AT]);
 	pool->next_expiry = DatumGetTimestampTz(values[POOL_NEXT_EXPIRY]);
+	pool->expired_to = DatumGetTimestampTz(values[POOL_EXPIRED_TO]);
+	pool->expired = DatumGetInt64(values[POOL_EXPIRED]);
 	pool->lease_end = DatumGetTimestampTz(values[POOL_LEASE_END]);
 	pool->first_seq = DatumGetInt64(values[POOL_FIRST_SEQ]);
 	pool->class_id = DatumGetInt64(values[POOL_CLASS_ID]);
@@ -137,6 +142,8 @@ fill_pool(TupleTableSlot *row, const Pool *pool)
 	values[POOL_SEQ] = Int64GetDatum(pool->seq);
 	values[POOL_LAST_AT] = TimestampTzGetDatum(pool->last_at);
 	values[POOL_NEXT_EXPIRY] = TimestampTzGetDatum(pool->next_expiry);
+	values[POOL_EXPIRED_TO] = TimestampTzGetDatum(pool->expired_to);
+	values[POOL_EXPIRED] = Int64GetDatum(pool->expired);
 	values[POOL_LEASE_END] = TimestampTzGetDatum(pool->lease_end);
 	values[POOL_FIRST_SEQ] = Int64GetDatum(pool->first_seq);
 	values[POOL_CLASS_ID] = Int64GetDatum(pool->class_id);

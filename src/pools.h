@@ -26,6 +26,8 @@ typedef struct Pool
 	int64		seq;			/* number of the newest ledger entry */
 	TimestampTz last_at;		/* its time */
 	TimestampTz next_expiry;	/* no hold expires before this */
+	TimestampTz expired_to;		/* holds that expire up to then are summed: */
+	int64		expired;		/* what they hold, of this generation */
 	TimestampTz lease_end;		/* no new holds from then on */
 	int64		first_seq;		/* number of the oldest one that is kept */
 	int64		class_id;		/* 0: made by itself */

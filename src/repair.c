@@ -55,7 +55,9 @@ static const char *const right_rows =
 "			h.generation = COALESCE(l.generation, p.generation)), 0)::bigint AS held,"
 "		CASE WHEN p.room_id IS NOT NULL"
 "			THEN COALESCE(sum(h.confirmed), 0)::bigint END AS confirmed,"
-"		COALESCE(min(h.expires_at), 'infinity') AS next_expiry"
+"		COALESCE(min(h.expires_at), 'infinity') AS next_expiry,"
+"		COALESCE(sum(h.qty) FILTER (WHERE"
+"			h.generation = p.generation AND h.expires_at <= p.expired_to), 0)::bigint AS expired"
 "	FROM @hold_pools p LEFT JOIN hold h ON h.pool_id = p.pool_id"
 "		LEFT JOIN lease l ON l.pool_id = p.pool_id"
 "	GROUP BY p.pool_id"
@@ -68,7 +70,7 @@ static const char *const right_rows =
 "	LEFT JOIN newest n ON n.pool_id = p.pool_id"
 "	LEFT JOIN lease l ON l.pool_id = p.pool_id "
 "WHERE ($1 = 0 OR p.pool_id = $1)"
-"	AND (p.next_expiry > t.next_expiry OR n.seq IS NULL"
+"	AND (p.next_expiry > t.next_expiry OR p.expired <> t.expired OR n.seq IS NULL"
 "		OR (p.held, p.holds, p.consumed, p.seq, p.first_seq, p.capacity, p.last_at)"
 "			IS DISTINCT FROM (t.held, t.holds, COALESCE(t.confirmed, n.consumed), n.seq, n.first_seq,"
 "				n.capacity, n.at)"
@@ -114,6 +116,8 @@ set_row(Pool *pool)
 	(void) query_int8(0, RIGHT_GENERATION, &generation);
 	pool->generation = (int32) generation;
 	(void) query_int8(0, RIGHT_NEXT_EXPIRY, &pool->next_expiry);
+	pool->expired_to = DT_NOBEGIN;
+	pool->expired = 0;
 	(void) query_int8(0, RIGHT_LEASE_END, &pool->lease_end);
 	(void) query_int8(0, RIGHT_LAST_AT, &pool->last_at);
 }

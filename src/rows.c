@@ -139,6 +139,8 @@ further_row(const Pool *own, int16 stripe)
 	row.seq = 0;
 	row.first_seq = 1;
 	row.next_expiry = DT_NOEND;
+	row.expired_to = DT_NOBEGIN;
+	row.expired = 0;
 	row.stripe = stripe;
 	row.capacity = 0;
 	return row;

@@ -202,13 +202,16 @@ stripes_clear(Standing *standing, TimestampTz clock)
 
 	foreach(lc, standing->siblings)
 	{
-		Standing   *sibling = lfirst(lc);
+		Sibling    *sibling = lfirst(lc);
+		Change	   *change;
 
-		if (own_in_row(standing, &sibling->pool) != NULL)
-		{
-			change_expire(change_of_sibling(sibling, clock), standing->hold);
-			return sibling->change->at + 1;
-		}
+		if (own_in_row(standing, &sibling->standing.pool) == NULL)
+			continue;
+		change = change_of_sibling(&sibling->standing, clock);
+		if (sibling->vacancy != NULL)
+			vacancy_tell(sibling->vacancy, change);
+		change_expire(change, standing->hold);
+		return change->at + 1;
 	}
 	return clock;
 }
@@ -239,13 +242,8 @@ take_of_sibling(Sibling *sibling, int64 wanted, TimestampTz clock)
 	Change	   *change = change_of_sibling(&sibling->standing, clock);
 	int64		taken = Min(sibling->vacancy->could_have, wanted);
 	int64		over;
-	ListCell   *lc;
 
-	foreach(lc, sibling->vacancy->expired)
-	{
-		change_expire(change, lfirst(lc));
-	}
-	change_next_expiry(change, sibling->vacancy->next_expiry);
+	vacancy_clear(sibling->vacancy, change);
 	over = rule_less(rule_less(change->pool.capacity, change->pool.held),
 					 change->pool.consumed) - taken;
 	over = Max(over, 0) / 2;

@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "change.h"
 #include "holds.h"
 #include "pools.h"
 #include "store.h"
@@ -30,12 +31,16 @@ typedef struct Vacancy
 	bool		spans;			/* it takes the locks of all rows to have it */
 	List	   *expired;		/* holds of others that have to go, of Hold */
 	TimestampTz next_expiry;	/* of the holds that stay, at the earliest */
+	TimestampTz summed_to;		/* what expired up to then holds: */
+	int64		summed;			/* as much as this, with what has to go */
 	TimestampTz retry_at;		/* when a hold of another can first expire */
 } Vacancy;
 
 extern Vacancy *vacancy_for(Store *store, Snapshot snapshot, const Pool *pool,
 							const Hold *own, const Demand *demand,
 							TimestampTz clock);
+extern void vacancy_tell(const Vacancy *vacancy, Change *change);
+extern void vacancy_clear(const Vacancy *vacancy, Change *change);
 extern TimestampTz vacancy_retry_at(Store *store, Snapshot snapshot,
 									const Pool *row, const Hold *own,
 									TimestampTz clock);
