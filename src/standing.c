@@ -102,6 +102,20 @@ standing_add_hold(Standing *standing, Hold *hold)
 	standing->holds = lappend(standing->holds, hold);
 }
 
+/* Is the stay a piece of what the token holds there? */
+bool
+standing_holds_stay(const Standing *standing, const Stay *stay)
+{
+	ListCell   *lc;
+
+	foreach(lc, standing->holds)
+	{
+		if (((Hold *) lfirst(lc))->stay->id == stay->id)
+			return true;
+	}
+	return false;
+}
+
 static int64
 hold_pool_at(const TokenFacts *facts, int i)
 {

@@ -86,6 +86,7 @@ extern List *standings_of_token(Store *store, Snapshot snapshot,
 extern Standing *standing_in_room(Store *store, Snapshot snapshot,
 								  const text *token, int64 room_id);
 extern void standing_add_hold(Standing *standing, Hold *hold);
+extern bool standing_holds_stay(const Standing *standing, const Stay *stay);
 extern bool standing_nights(const Standing *standing, Nights *nights);
 extern int64 standing_qty(const Standing *standing);
 extern Hold *hold_of_stay(const Pool *room, Stay *stay);

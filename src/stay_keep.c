@@ -162,16 +162,16 @@ taken_without(const Standing *from, const Stay *stay)
 			   nights_count(stay->nights) * UNITS_PER_ONE, 0);
 }
 
-/* Sorts what others have there on those nights: in the way, or expired. */
+/* Sorts what is there on those nights: in the way, or expired. */
 static void
 survey_target(Attempt *attempt, Snapshot snapshot, Change *change,
-			  const Pool *room, const Stay *stay)
+			  const Standing *to, const Stay *stay)
 {
 	MoveRequest *request = attempt->request;
 	ListCell   *lc;
 
-	foreach(lc, stays_overlapping(attempt->store, snapshot, room->room_id,
-								  request->nights))
+	foreach(lc, stays_overlapping(attempt->store, snapshot,
+								  to->pool.room_id, request->nights))
 	{
 		Stay	   *other = lfirst(lc);
 
@@ -179,8 +179,23 @@ survey_target(Attempt *attempt, Snapshot snapshot, Change *change,
 			continue;
 		if (rule_is_live(other->expires_at, attempt->clock))
 			request->blocking = lappend(request->blocking, other);
-		else
-			change_expire(change, hold_of_stay(room, other));
+		else if (!standing_holds_stay(to, other))
+			change_expire(change, hold_of_stay(&to->pool, other));
+	}
+}
+
+/*
+ * Expires what the token itself held there, whatever its nights: a token has
+ * one stay in a room, and its next entry there is about the one that comes.
+ */
+static void
+expire_own(Change *change, const Standing *to)
+{
+	ListCell   *lc;
+
+	foreach(lc, to->holds)
+	{
+		change_expire(change, lfirst(lc));
 	}
 }
 
@@ -262,7 +277,7 @@ decide_move_to(Attempt *attempt, Snapshot snapshot, Standing *from,
 	request->outcome = OUTCOME_RENEWED;
 	if (is_where_it_should_be(request, stay))
 		return;
-	survey_target(attempt, snapshot, arrive, &to->pool, stay);
+	survey_target(attempt, snapshot, arrive, to, stay);
 	request->outcome = OUTCOME_STAY_TAKEN;
 	if (request->blocking != NIL)
 		return;
@@ -270,6 +285,7 @@ decide_move_to(Attempt *attempt, Snapshot snapshot, Standing *from,
 	if (to != from && has_a_stay(to, attempt->clock))
 		return;
 	request->outcome = OUTCOME_CHANGED;
+	expire_own(arrive, to);
 	move_stay(request, from, leave, to, arrive);
 }
 

@@ -59,19 +59,6 @@ find_rooms(Attempt *attempt, Snapshot snapshot)
 	return claims;
 }
 
-static bool
-is_own(const Standing *standing, const Stay *stay)
-{
-	ListCell   *lc;
-
-	foreach(lc, standing->holds)
-	{
-		if (((Hold *) lfirst(lc))->stay->id == stay->id)
-			return true;
-	}
-	return false;
-}
-
 /* Sorts the stays of others that have a night in common with the request. */
 static void
 survey_room(Attempt *attempt, Snapshot snapshot, StayClaim *claim)
@@ -88,7 +75,7 @@ survey_room(Attempt *attempt, Snapshot snapshot, StayClaim *claim)
 	{
 		Stay	   *stay = lfirst(lc);
 
-		if (is_own(standing, stay))
+		if (standing_holds_stay(standing, stay))
 			continue;
 		if (rule_is_live(stay->expires_at, attempt->clock))
 			claim->blocking = lappend(claim->blocking, stay);

@@ -1,0 +1,76 @@
+-- Confirmed stays that move, and what their token is told afterwards: by the
+-- room that they came from, the one that they went to, and the ledger.
+
+SET hold_ledger.tenant = 'stays moved';
+SET DateStyle = ISO;
+
+CREATE TEMP VIEW rooms AS
+SELECT room_id, stay, token, expires_at IS NULL AS confirmed, reservation_id, ref
+FROM room_stays WHERE tenant = hold_tenant() ORDER BY room_id, stay;
+CREATE TEMP VIEW ledger AS
+SELECT room_id, seq, event, token, qty, held, consumed, stay, reservation_id, ref
+FROM hold_entries WHERE room_id IS NOT NULL ORDER BY room_id, seq;
+
+-- the first confirmed stay of a token, for the calls that want its id
+CREATE FUNCTION stay_of(name text) RETURNS bigint LANGUAGE sql AS $$
+	SELECT stay_id FROM room_stays
+	WHERE tenant = hold_tenant() AND token = name AND expires_at IS NULL
+	ORDER BY stay, room_id LIMIT 1
+$$;
+
+--
+-- Into a room where its token has, or had, a hold
+--
+
+-- one that expired, on other nights and not swept: it is settled
+SELECT outcome FROM hold_try_stay('ann', 101, '[2031-05-11,2031-05-13)');
+SELECT outcome FROM hold_consume('ann', reservation_id => 5);
+SELECT outcome FROM hold_try_stay('ann', 102, '[2031-05-05,2031-05-10)', '1 h');
+SET hold_ledger.clock_offset = '2 h';
+SELECT outcome, room_id, stay FROM hold_move_stay(stay_of('ann'), room_id => 102);
+SELECT * FROM rooms WHERE token = 'ann';
+SELECT * FROM ledger WHERE room_id = 102;
+SELECT regress_ok();
+-- no late payment brings it back
+SELECT outcome FROM hold_consume('ann', reservation_id => 6, late => true) WHERE room_id = 101;
+SELECT * FROM rooms WHERE token = 'ann';
+SELECT regress_ok();
+
+-- the same on the very nights, in two pieces of which one is in its way
+RESET hold_ledger.clock_offset;
+SELECT outcome FROM hold_try_stay('bob', 103, '[2031-05-11,2031-05-13)');
+SELECT outcome FROM hold_consume('bob', reservation_id => 7);
+SELECT outcome FROM hold_try_stay('bob', 104, '[2031-05-05,2031-05-12)', '1 h');
+SELECT hold_release_stay('bob', 104, '[2031-05-07,2031-05-09)');
+-- while it is live the stay cannot come
+SELECT outcome, taken FROM hold_move_stay(stay_of('bob'), room_id => 104);
+SELECT outcome, taken FROM hold_move_stay(stay_of('bob'), room_id => 104, stay => '[2031-06-01,2031-06-02)');
+SELECT regress_ok();
+SET hold_ledger.clock_offset = '2 h';
+SELECT outcome, taken FROM hold_move_stay(stay_of('bob'), room_id => 104);
+SELECT * FROM rooms WHERE token = 'bob';
+SELECT * FROM ledger WHERE room_id = 104;
+SELECT regress_ok();
+RESET hold_ledger.clock_offset;
+
+-- one that ended: released, swept, confirmed and returned
+SELECT outcome FROM hold_try_stay('cid', 105, '[2031-05-11,2031-05-13)');
+SELECT outcome FROM hold_consume('cid', reservation_id => 8);
+SELECT outcome FROM hold_try_stay('cid', 106, '[2031-05-01,2031-05-03)');
+SELECT hold_release_stay('cid', 106);
+SELECT outcome FROM hold_move_stay(stay_of('cid'), 106);
+SELECT outcome FROM hold_try_stay('cid', 107, '[2031-05-01,2031-05-03)', '1 h');
+SET hold_ledger.clock_offset = '2 h';
+SELECT hold_sweep() > 0 AS swept;
+RESET hold_ledger.clock_offset;
+SELECT outcome FROM hold_move_stay(stay_of('cid'), 107);
+SELECT outcome FROM hold_try_stay('dan', 108, '[2031-05-11,2031-05-13)');
+SELECT outcome FROM hold_consume('dan', reservation_id => 9);
+SELECT outcome, refunded FROM hold_return('dan');
+SELECT outcome FROM hold_try_stay('dan', 109, '[2031-05-11,2031-05-13)');
+SELECT outcome FROM hold_consume('dan', reservation_id => 10) ORDER BY room_id;
+SELECT outcome FROM hold_move_stay(stay_of('dan'), 108);
+SELECT * FROM rooms WHERE room_id BETWEEN 105 AND 109;
+SELECT regress_ok();
+
+DROP FUNCTION stay_of;
