@@ -223,7 +223,7 @@ static bool
 consume_lapsed_stay(Attempt *attempt, Snapshot snapshot, Standing *standing)
 {
 	const ConsumeRequest *request = attempt->request;
-	List	   *pieces = lapsed_pieces(standing);
+	List	   *pieces = standing_pieces(standing);
 	List	   *expired;
 	int64		taken = 0;
 	ListCell   *lc;

@@ -270,15 +270,15 @@ add_ended(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
 		  TimestampTz clock)
 {
 	HoldOutcome state = standing_state(standing, clock);
-	const Entry *entry = standing_last_entry(standing);
+	Nights		nights;
 	Datum		values[GET_COLUMNS];
 	bool		isnull[GET_COLUMNS];
 
 	fill_place(store, standing, values, isnull);
 	values[6] = ObjectIdGetDatum(store->relations.outcomes[state]);
 	fill_ended(standing, values, isnull);
-	if (entry->of_stay)
-		fill_nights(entry->nights, values, isnull);
+	if (standing_nights(standing, &nights))
+		fill_nights(nights, values, isnull);
 	add_row(fcinfo, values, isnull);
 }
 

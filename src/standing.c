@@ -331,6 +331,45 @@ standing_in_room(Store *store, Snapshot snapshot, const text *token,
 	return standing;
 }
 
+/* A piece of a stay as the ledger remembers its expiry. */
+static Hold *
+remembered_piece(const Standing *standing, const Entry *entry)
+{
+	Stay	   *stay = palloc0(sizeof(Stay));
+
+	stay->room_id = standing->pool.room_id;
+	stay->nights = entry->nights;
+	stay->expires_at = entry->expires_at;
+	stay->held_since = entry->held_since;
+	stay->version = entry->version;
+	stay->token = entry->token;
+	stay->payload = entry->payload;
+	return hold_of_stay(&standing->pool, stay);
+}
+
+/*
+ * All pieces of the stay that the token holds there, or that lapsed, of Hold:
+ * those that lie there, and those that the ledger remembers because somebody
+ * has cleared them away.
+ */
+List *
+standing_pieces(const Standing *standing)
+{
+	List	   *pieces = list_copy(standing->holds);
+
+	for (int i = list_length(standing->entries) - 1; i >= 0; i--)
+	{
+		const Entry *entry = list_nth(standing->entries, i);
+
+		if (entry->event != EVENT_EXPIRED ||
+			(pieces != NIL &&
+			 entry->held_since != ((Hold *) linitial(pieces))->held_since))
+			break;
+		pieces = lappend(pieces, remembered_piece(standing, entry));
+	}
+	return pieces;
+}
+
 static void
 add_nights(Nights *all, bool *any, Nights nights)
 {
@@ -340,29 +379,57 @@ add_nights(Nights *all, bool *any, Nights nights)
 	*any = true;
 }
 
+static void
+add_nights_of_holds(Nights *all, bool *any, List *holds)
+{
+	ListCell   *lc;
+
+	foreach(lc, holds)
+	{
+		add_nights(all, any, ((Hold *) lfirst(lc))->stay->nights);
+	}
+}
+
+/* Do the entries tell of pieces of one stay, and of the same call? */
+static bool
+are_of_one_call(const Entry *a, const Entry *b)
+{
+	return a->of_stay && a->event == b->event && a->at == b->at &&
+		a->held_since == b->held_since;
+}
+
+/* Adds the nights of all pieces of which the entry's call told. */
+static void
+add_nights_of_call(Nights *all, bool *any, const Standing *standing,
+				   const Entry *entry)
+{
+	ListCell   *lc;
+
+	foreach(lc, standing->entries)
+	{
+		const Entry *other = lfirst(lc);
+
+		if (are_of_one_call(other, entry))
+			add_nights(all, any, other->nights);
+	}
+}
+
 /*
  * The nights from the first to the last that the token has in the room, or
- * had there last; false for a pool.
+ * had there last, in all pieces; false for a pool.
  */
 bool
 standing_nights(const Standing *standing, Nights *nights)
 {
 	const Entry *entry = standing_last_entry(standing);
 	bool		any = false;
-	ListCell   *lc;
 
 	if (!standing->pool.is_room)
 		return false;
-	foreach(lc, standing->holds)
-	{
-		add_nights(nights, &any, ((Hold *) lfirst(lc))->stay->nights);
-	}
-	foreach(lc, standing->confirmed)
-	{
-		add_nights(nights, &any, ((Hold *) lfirst(lc))->stay->nights);
-	}
-	if (!any && entry != NULL && entry->of_stay)
-		add_nights(nights, &any, entry->nights);
+	add_nights_of_holds(nights, &any, standing_pieces(standing));
+	add_nights_of_holds(nights, &any, standing->confirmed);
+	if (!any && entry != NULL)
+		add_nights_of_call(nights, &any, standing, entry);
 	return any;
 }
 
@@ -547,12 +614,13 @@ figures_of_rows(const Standing *standing)
 Figures
 standing_figures(const Standing *standing, const Entry *consumed)
 {
-	Figures		figures;
+	Figures		figures = {0};
 	bool		trimmed;
 
 	if (consumed == NULL)
 		return figures_of_rows(standing);
 	trimmed = consumed->event != EVENT_CONSUMED;
+	add_nights_of_call(&figures.nights, &figures.of_stay, standing, consumed);
 	figures.at = consumed->at;
 	figures.consumed = trimmed || standing->pool.is_room ? consumed->taken : consumed->qty;
 	figures.refunded = refund_before(standing, consumed);

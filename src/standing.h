@@ -27,6 +27,8 @@ typedef struct Figures
 	Jsonb	   *payload;		/* or NULL */
 	bool		reserved;
 	int64		reservation_id; /* if reserved */
+	bool		of_stay;
+	Nights		nights;			/* if of_stay; from the first to the last */
 } Figures;
 
 /*
@@ -87,6 +89,7 @@ extern Standing *standing_in_room(Store *store, Snapshot snapshot,
 								  const text *token, int64 room_id);
 extern void standing_add_hold(Standing *standing, Hold *hold);
 extern bool standing_holds_stay(const Standing *standing, const Stay *stay);
+extern List *standing_pieces(const Standing *standing);
 extern bool standing_nights(const Standing *standing, Nights *nights);
 extern int64 standing_qty(const Standing *standing);
 extern Hold *hold_of_stay(const Pool *room, Stay *stay);

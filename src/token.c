@@ -161,12 +161,15 @@ token_answer(FunctionCallInfo fcinfo, Store *store,
 		Standing   *standing = lfirst(lc);
 		Figures    *figures = &standing->figures;
 
+		if (!figures->of_stay)
+			figures->of_stay = standing_nights(standing, &figures->nights);
 		answer.outcome = standing->outcome;
 		answer.line = line > 0 ? line : foreach_current_index(lc) + 1;
 		answer.pool = standing->pool.is_room ? NULL : standing->pool.key;
 		answer.of_room = standing->pool.is_room;
 		answer.room_id = standing->pool.room_id;
-		answer.of_stay = standing_nights(standing, &answer.nights);
+		answer.of_stay = figures->of_stay;
+		answer.nights = figures->nights;
 		answer.known = standing->outcome != OUTCOME_NOT_FOUND;
 		answer.qty = figures->before;
 		answer.consumed = figures->consumed;
