@@ -40,6 +40,36 @@ say_returned(Standing *standing, TimestampTz at, int64 refunded, int64 held)
 	figures->reservation_id = consumed.reservation_id;
 }
 
+/* What the call that has given back with this ref gave back there. */
+static int64
+returned_with_ref(const Standing *standing, const text *ref)
+{
+	int64		returned = 0;
+	ListCell   *lc;
+
+	foreach(lc, standing->entries)
+	{
+		const Entry *entry = lfirst(lc);
+
+		if (entry->event == EVENT_RETURNED && entry->ref != NULL &&
+			rule_same_text(entry->ref, ref))
+			returned += entry->qty;
+	}
+	return returned;
+}
+
+static void
+say_returned_before(Standing *standing, const Entry *first)
+{
+	Figures    *figures = &standing->figures;
+
+	say_returned(standing, first->at, returned_with_ref(standing, first->ref),
+				 rule_is_live(first->expires_at, first->at) ?
+				 first->remaining : 0);
+	figures->of_stay = standing_nights_of_call(standing, first,
+											   &figures->nights);
+}
+
 /* Gives up the confirmed stays in a room, all of them. */
 static void
 give_up_stays(Standing *standing, const ReturnRequest *request,
@@ -91,9 +121,7 @@ return_units(Standing *standing, const ReturnRequest *request,
 										request->note.ref);
 	if (first != NULL)
 	{
-		say_returned(standing, first->at, first->qty,
-					 rule_is_live(first->expires_at, first->at) ?
-					 first->remaining : 0);
+		say_returned_before(standing, first);
 		return;
 	}
 	if (standing->pool.is_room)

@@ -398,11 +398,15 @@ are_of_one_call(const Entry *a, const Entry *b)
 		a->held_since == b->held_since;
 }
 
-/* Adds the nights of all pieces of which the entry's call told. */
-static void
-add_nights_of_call(Nights *all, bool *any, const Standing *standing,
-				   const Entry *entry)
+/*
+ * The nights from the first to the last of all pieces of which the entry's
+ * call told; false for a pool.
+ */
+bool
+standing_nights_of_call(const Standing *standing, const Entry *entry,
+						Nights *nights)
 {
+	bool		any = false;
 	ListCell   *lc;
 
 	foreach(lc, standing->entries)
@@ -410,8 +414,9 @@ add_nights_of_call(Nights *all, bool *any, const Standing *standing,
 		const Entry *other = lfirst(lc);
 
 		if (are_of_one_call(other, entry))
-			add_nights(all, any, other->nights);
+			add_nights(nights, &any, other->nights);
 	}
+	return any;
 }
 
 /*
@@ -429,7 +434,7 @@ standing_nights(const Standing *standing, Nights *nights)
 	add_nights_of_holds(nights, &any, standing_pieces(standing));
 	add_nights_of_holds(nights, &any, standing->confirmed);
 	if (!any && entry != NULL)
-		add_nights_of_call(nights, &any, standing, entry);
+		return standing_nights_of_call(standing, entry, nights);
 	return any;
 }
 
@@ -620,7 +625,8 @@ standing_figures(const Standing *standing, const Entry *consumed)
 	if (consumed == NULL)
 		return figures_of_rows(standing);
 	trimmed = consumed->event != EVENT_CONSUMED;
-	add_nights_of_call(&figures.nights, &figures.of_stay, standing, consumed);
+	figures.of_stay = standing_nights_of_call(standing, consumed,
+											  &figures.nights);
 	figures.at = consumed->at;
 	figures.consumed = trimmed || standing->pool.is_room ? consumed->taken : consumed->qty;
 	figures.refunded = refund_before(standing, consumed);

@@ -91,6 +91,8 @@ extern void standing_add_hold(Standing *standing, Hold *hold);
 extern bool standing_holds_stay(const Standing *standing, const Stay *stay);
 extern List *standing_pieces(const Standing *standing);
 extern bool standing_nights(const Standing *standing, Nights *nights);
+extern bool standing_nights_of_call(const Standing *standing,
+									const Entry *entry, Nights *nights);
 extern int64 standing_qty(const Standing *standing);
 extern Hold *hold_of_stay(const Pool *room, Stay *stay);
 extern bool standing_is_live(const Standing *standing, TimestampTz clock);

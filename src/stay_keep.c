@@ -225,6 +225,7 @@ is_where_it_should_be(const MoveRequest *request, const Stay *stay)
 		request->nights.departure == stay->nights.departure;
 }
 
+/* What the ledger notes of a stay beside its nights. */
 static Note
 note_of_stay(const Stay *stay)
 {
@@ -236,26 +237,41 @@ note_of_stay(const Stay *stay)
 	return note;
 }
 
+/*
+ * What it notes where the stay goes away.  There the ref of a token is one
+ * that was given to hold_return, which has to know its own again.
+ */
+static Note
+note_of_departure(const Stay *stay)
+{
+	Note		note = note_of_stay(stay);
+
+	if (stay->token != NULL)
+		note.ref = NULL;
+	return note;
+}
+
 /* Moves the stay; nothing is in the way any more. */
 static void
 move_stay(MoveRequest *request, Standing *from, Change *leave, Standing *to,
 		  Change *arrive)
 {
 	Hold	   *held = linitial(from->confirmed);
+	Note		left = note_of_departure(held->stay);
 	Note		note = note_of_stay(held->stay);
 	int64		without = taken_without(from, held->stay);
 
 	request->stay.version++;
 	if (from == to)
 	{
-		change_leave_room(leave, held, without, &note);
+		change_leave_room(leave, held, without, &left);
 		change_enter_room(arrive, hold_of_stay(&to->pool, &request->stay),
 						  without, &note);
 	}
 	else
 	{
 		/* what the token took in the room that it leaves stays remembered */
-		change_leave_room(leave, held, standing_taken(from), &note);
+		change_leave_room(leave, held, standing_taken(from), &left);
 		change_enter_room(arrive, hold_of_stay(&to->pool, &request->stay),
 						  standing_taken(to), &note);
 	}
@@ -308,7 +324,7 @@ decide_move(Attempt *attempt, Snapshot snapshot, List *standings)
 		return;
 	}
 	held = linitial(from->confirmed);
-	note = note_of_stay(held->stay);
+	note = note_of_departure(held->stay);
 	from->change = change_begin(&from->pool, attempt->clock);
 	change_give_up(from->change, held, taken_without(from, held->stay), &note);
 	request->outcome = OUTCOME_RETURNED;

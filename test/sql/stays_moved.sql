@@ -73,4 +73,63 @@ SELECT outcome FROM hold_move_stay(stay_of('dan'), 108);
 SELECT * FROM rooms WHERE room_id BETWEEN 105 AND 109;
 SELECT regress_ok();
 
+--
+-- hold_return with the ref that hold_consume had: a move and a cancel are none
+--
+
+-- moved within its room
+SELECT outcome FROM hold_try_stay('eve', 201, '[2031-05-01,2031-05-09)');
+SELECT outcome FROM hold_consume('eve', reservation_id => 1, ref => 'order 1');
+SELECT outcome FROM hold_move_stay(stay_of('eve'), stay => '[2031-05-01,2031-05-08)');
+SELECT outcome, refunded, stay FROM hold_return('eve', ref => 'order 1');
+SELECT outcome, refunded, stay FROM hold_return('eve', ref => 'order 1');
+SELECT * FROM rooms WHERE token = 'eve';
+SELECT * FROM ledger WHERE room_id = 201;
+SELECT regress_ok();
+
+-- to another room and back
+SELECT outcome FROM hold_try_stay('fay', 202, '[2031-05-01,2031-05-09)');
+SELECT outcome FROM hold_consume('fay', ref => 'order 2');
+SELECT outcome FROM hold_move_stay(stay_of('fay'), 203);
+SELECT outcome FROM hold_move_stay(stay_of('fay'), 202);
+SELECT outcome, room_id, refunded FROM hold_return('fay', ref => 'order 2') ORDER BY room_id;
+SELECT outcome, room_id, refunded FROM hold_return('fay', ref => 'order 2') ORDER BY room_id;
+SELECT * FROM rooms WHERE token = 'fay';
+SELECT regress_ok();
+
+-- to another room only
+SELECT outcome FROM hold_try_stay('gus', 204, '[2031-05-01,2031-05-09)');
+SELECT outcome FROM hold_consume('gus', ref => 'order 3');
+SELECT outcome FROM hold_move_stay(stay_of('gus'), 205);
+SELECT outcome, room_id, refunded FROM hold_return('gus', ref => 'order 3') ORDER BY room_id;
+SELECT outcome, room_id, refunded FROM hold_return('gus', ref => 'order 3') ORDER BY room_id;
+SELECT * FROM rooms WHERE token = 'gus';
+SELECT regress_ok();
+
+-- one of two pieces cancelled; of both the retry tells all
+SELECT outcome FROM hold_try_stay('hal', 206, '[2031-05-01,2031-05-09)');
+SELECT hold_release_stay('hal', 206, '[2031-05-04,2031-05-05)');
+SELECT outcome FROM hold_consume('hal', ref => 'order 4');
+SELECT hold_cancel_stay(stay_of('hal'));
+SELECT outcome, refunded, stay FROM hold_return('hal', ref => 'order 4');
+SELECT outcome, refunded, stay FROM hold_return('hal', ref => 'order 4');
+SELECT * FROM rooms WHERE token = 'hal';
+SELECT outcome FROM hold_try_stay('ivo', 206, '[2031-05-01,2031-05-09)');
+SELECT hold_release_stay('ivo', 206, '[2031-05-04,2031-05-05)');
+SELECT outcome FROM hold_consume('ivo', ref => 'order 5');
+SELECT outcome, refunded, stay FROM hold_return('ivo', ref => 'order 5');
+SELECT outcome FROM hold_try_stay('ivo', 206, '[2031-06-01,2031-06-02)');
+SELECT outcome, refunded, stay FROM hold_return('ivo', ref => 'order 5');
+SELECT outcome, refunded FROM hold_release('ivo');
+SELECT regress_ok();
+
+-- cancelled before: this call returns nothing, and a quantity is refused
+SELECT outcome FROM hold_try_stay('jim', 207, '[2031-05-01,2031-05-03)');
+SELECT outcome FROM hold_consume('jim', ref => 'order 6');
+SELECT hold_cancel_stay(stay_of('jim'));
+SELECT outcome, refunded FROM hold_return('jim', ref => 'order 6');
+SELECT outcome, refunded FROM hold_return('jim', qty => 1, ref => 'order 6');
+\echo :LAST_ERROR_SQLSTATE
+SELECT regress_ok();
+
 DROP FUNCTION stay_of;
