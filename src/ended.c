@@ -14,19 +14,6 @@
 #include "token.h"
 #include "utils/timestamp.h"
 
-static int64
-pieces_qty(List *pieces)
-{
-	int64		qty = 0;
-	ListCell   *lc;
-
-	foreach(lc, pieces)
-	{
-		qty += ((Hold *) lfirst(lc))->qty;
-	}
-	return qty;
-}
-
 static void
 say_what_expired(Standing *standing)
 {
@@ -36,7 +23,7 @@ say_what_expired(Standing *standing)
 	standing->outcome = OUTCOME_EXPIRED;
 	figures->at = token_lapsed_at(standing);
 	if (standing->pool.is_room)
-		figures->before = pieces_qty(standing_pieces(standing));
+		figures->before = holds_qty(standing_pieces(standing));
 	else
 		figures->before = standing->hold != NULL ? standing->hold->qty :
 			entry->qty;
@@ -114,7 +101,7 @@ say_blocked(Standing *standing, TimestampTz clock)
 	standing->change = NULL;
 	figures->at = clock;
 	figures->before = standing->pool.is_room ?
-		pieces_qty(standing_pieces(standing)) : hold->qty;
+		holds_qty(standing_pieces(standing)) : hold->qty;
 	figures->payload = hold->payload;
 	if (standing_is_live(standing, clock))
 		figures->held = figures->before;

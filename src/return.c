@@ -75,15 +75,11 @@ static void
 give_up_stays(Standing *standing, const ReturnRequest *request,
 			  TimestampTz clock)
 {
-	int64		left = standing_taken(standing);
-	int64		returned = 0;
+	int64		left = holds_qty(standing->confirmed);
 	ListCell   *lc;
 
-	if (request->partial)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("qty cannot be given for a stay"),
-				 errhint("Give up single stays with hold_cancel_stay.")));
+	say_returned(standing, clock, left, 0);
+	standing->change = change_begin(&standing->pool, clock);
 	foreach(lc, standing->confirmed)
 	{
 		Hold	   *stay = lfirst(lc);
@@ -91,21 +87,42 @@ give_up_stays(Standing *standing, const ReturnRequest *request,
 
 		note.reserved = stay->stay->reserved;
 		note.reservation_id = stay->stay->reservation_id;
-		if (standing->change == NULL)
-			standing->change = change_begin(&standing->pool, clock);
 		left -= stay->qty;
-		returned += stay->qty;
-		change_give_up(standing->change, stay, Max(left, 0), &note);
+		change_give_up(standing->change, stay, left, &note);
 	}
-	if (standing->change == NULL && left > 0)
-	{
-		/* it was moved to another room: only the memory of it is here */
-		standing->change = change_begin(&standing->pool, clock);
-		change_return(standing->change, NULL,
-					  standing_last_consumption(standing), 0, 0,
-					  &request->note);
-	}
-	say_returned(standing, clock, returned, 0);
+}
+
+/* Gives up what was moved to another room: only the memory of it is here. */
+static void
+forget_stays(Standing *standing, const ReturnRequest *request,
+			 TimestampTz clock)
+{
+	const Entry *departure = standing_last_entry(standing);
+	Note		note = request->note;
+
+	say_returned(standing, clock, 0, 0);
+	note.reserved = departure->reserved;
+	note.reservation_id = departure->reservation_id;
+	standing->change = change_begin(&standing->pool, clock);
+	change_forget_stay(standing->change, departure, 0, &note);
+}
+
+/* Gives up all that the token has, or had and moved, in a room. */
+static void
+return_room(Standing *standing, const ReturnRequest *request,
+			TimestampTz clock)
+{
+	if (request->partial)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("qty cannot be given for a stay"),
+				 errhint("Give up single stays with hold_cancel_stay.")));
+	if (standing->confirmed != NIL)
+		give_up_stays(standing, request, clock);
+	else if (standing_taken(standing) > 0)
+		forget_stays(standing, request, clock);
+	else
+		say_returned(standing, clock, 0, 0);
 }
 
 /* Puts back what was consumed and not yet returned, as far as it is asked. */
@@ -126,7 +143,7 @@ return_units(Standing *standing, const ReturnRequest *request,
 	}
 	if (standing->pool.is_room)
 	{
-		give_up_stays(standing, request, clock);
+		return_room(standing, request, clock);
 		return;
 	}
 	if (request->partial)

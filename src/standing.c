@@ -8,6 +8,7 @@
  */
 #include "standing.h"
 
+#include "moves.h"
 #include "rules.h"
 #include "utils/timestamp.h"
 
@@ -316,18 +317,18 @@ standings_of_token(Store *store, Snapshot snapshot, const text *token)
 }
 
 /*
- * Returns how a token, or nobody for NULL, stands in a room, which need not
- * have a row yet.
+ * Returns how the token of these facts stands in a room, which need not have a
+ * row yet.
  */
 Standing *
-standing_in_room(Store *store, Snapshot snapshot, const text *token,
+standing_in_room(Store *store, Snapshot snapshot, const TokenFacts *facts,
 				 int64 room_id)
 {
 	Standing   *standing = palloc0(sizeof(Standing));
 
 	if (pools_find_room(store, snapshot, store->tenant, room_id,
-						&standing->pool) && token != NULL)
-		standing_fill(standing, facts_of_token(store, snapshot, token, true));
+						&standing->pool))
+		standing_fill(standing, facts);
 	return standing;
 }
 
@@ -442,14 +443,7 @@ standing_nights(const Standing *standing, Nights *nights)
 int64
 standing_qty(const Standing *standing)
 {
-	int64		qty = 0;
-	ListCell   *lc;
-
-	foreach(lc, standing->holds)
-	{
-		qty += ((Hold *) lfirst(lc))->qty;
-	}
-	return qty;
+	return holds_qty(standing->holds);
 }
 
 /* The ids of the standings' pools, in order. */
@@ -515,21 +509,26 @@ standing_state(const Standing *standing, TimestampTz clock)
 
 /*
  * The newest entry that tells of what the token took: of a consumption, or if
- * that has been trimmed, of what came after it.  NULL if it never took any.
+ * that has been trimmed, of what came after it.  Of a stay that was moved it
+ * is the arrival only where nothing else was taken.  NULL if it never took any.
  */
 const Entry *
 standing_last_consumption(const Standing *standing)
 {
 	const Entry *last = NULL;
+	bool		all_returned = true;
 	ListCell   *lc;
 
 	foreach(lc, standing->entries)
 	{
 		const Entry *entry = lfirst(lc);
 
-		if (entry->event == EVENT_CONSUMED ||
-			(last == NULL && entry->event == EVENT_RETURNED))
+		if (entry->event != EVENT_CONSUMED && entry->event != EVENT_RETURNED)
+			continue;
+		if (last == NULL || (entry->event == EVENT_CONSUMED &&
+							 (all_returned || !entry_is_arrival(entry))))
 			last = entry;
+		all_returned = entry->taken == 0;
 	}
 	return last;
 }
@@ -538,23 +537,16 @@ standing_last_consumption(const Standing *standing)
 int64
 standing_taken(const Standing *standing)
 {
-	int64		taken = 0;
-	ListCell   *lc;
-
 	if (standing->hold != NULL)
 		return standing->hold->consumed;
 	if (standing->entries != NIL)
 		return standing_last_entry(standing)->taken;
-	foreach(lc, standing->confirmed)
-	{
-		taken += ((Hold *) lfirst(lc))->qty;
-	}
-	return taken;
+	return holds_qty(standing->confirmed);
 }
 
 /*
  * The entry of that kind that was made with this ref, or NULL; of a stay in
- * pieces the last one, which tells of all.
+ * pieces the last one, which tells of all.  A move is made without any.
  */
 const Entry *
 standing_entry_with_ref(const Standing *standing, HoldEvent event,
@@ -568,7 +560,7 @@ standing_entry_with_ref(const Standing *standing, HoldEvent event,
 		const Entry *entry = lfirst(lc);
 
 		if (entry->event == event && entry->ref != NULL &&
-			rule_same_text(entry->ref, ref))
+			!entry_is_arrival(entry) && rule_same_text(entry->ref, ref))
 			found = entry;
 	}
 	return found;

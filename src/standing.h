@@ -86,7 +86,7 @@ extern void standing_fill(Standing *standing, const TokenFacts *facts);
 extern List *standings_of_token(Store *store, Snapshot snapshot,
 								const text *token);
 extern Standing *standing_in_room(Store *store, Snapshot snapshot,
-								  const text *token, int64 room_id);
+								  const TokenFacts *facts, int64 room_id);
 extern void standing_add_hold(Standing *standing, Hold *hold);
 extern bool standing_holds_stay(const Standing *standing, const Stay *stay);
 extern List *standing_pieces(const Standing *standing);

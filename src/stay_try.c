@@ -45,14 +45,15 @@ static List *
 find_rooms(Attempt *attempt, Snapshot snapshot)
 {
 	StayRequest *request = attempt->request;
+	TokenFacts *facts = facts_of_token(attempt->store, snapshot,
+									   request->token, true);
 	List	   *claims = NIL;
 
 	for (int i = 0; i < request->count; i++)
 	{
 		StayClaim  *claim = palloc0(sizeof(StayClaim));
 
-		claim->standing = *standing_in_room(attempt->store, snapshot,
-											request->token,
+		claim->standing = *standing_in_room(attempt->store, snapshot, facts,
 											request->rooms[i]);
 		claims = lappend(claims, claim);
 	}

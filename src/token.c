@@ -14,6 +14,7 @@
 
 #include "answers.h"
 #include "classes.h"
+#include "moves.h"
 #include "rules.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -138,6 +139,45 @@ token_lapsed_beside(const Standing *standing, TimestampTz since,
 	return token_has_any(standing) &&
 		standing_state(standing, clock) == OUTCOME_EXPIRED &&
 		token_lapsed_at(standing) > since;
+}
+
+/* Was the token's stay there moved from another room, which tells of it? */
+static bool
+is_told_elsewhere(const Standing *standing, List *standings)
+{
+	const Entry *arrival = standing_last_consumption(standing);
+	ListCell   *lc;
+
+	if (arrival == NULL || !entry_is_arrival(arrival))
+		return false;
+	foreach(lc, standings)
+	{
+		if (moves_departure(((Standing *) lfirst(lc))->entries, arrival) != NULL)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The standings of which a verb on holds tells: one a hold.  A confirmed stay
+ * is told where it was confirmed, wherever it was moved.
+ */
+List *
+token_holds_told(List *standings)
+{
+	List	   *told = NIL;
+	ListCell   *lc;
+
+	foreach(lc, standings)
+	{
+		Standing   *standing = lfirst(lc);
+
+		if ((standing->outcome != OUTCOME_ALREADY_CONSUMED &&
+			 standing->outcome != OUTCOME_RETURNED) ||
+			!is_told_elsewhere(standing, standings))
+			told = lappend(told, standing);
+	}
+	return told;
 }
 
 /*
