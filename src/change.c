@@ -421,17 +421,15 @@ change_give_up(Change *change, const Hold *hold, int64 taken,
 
 /*
  * Ends the memory of a stay in a room that it had left, where "departure"
- * tells of it; "taken" is what the token then still has there.
+ * tells of it; "taken" is what the token then still has there.  No night of
+ * the room comes free by that, so the entry has none.
  */
 void
 change_forget_stay(Change *change, const Entry *departure, int64 taken,
 				   const Note *note)
 {
 	Hold		past = remembered_hold(departure);
-	Stay		stay = {0};
 
-	stay.nights = departure->nights;
-	past.stay = &stay;
 	add_note(add_memory(change, EVENT_RETURNED, 0, &past, 0, taken), note);
 }
 

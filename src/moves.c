@@ -40,7 +40,7 @@ static bool
 is_departure(const Entry *entry)
 {
 	return entry->event == EVENT_RETURNED && entry->of_stay &&
-		entry->qty > 0 && entry->taken >= entry->qty;
+		entry->taken >= entry->qty;
 }
 
 /* The one of these entries by which the stay left that arrives; or NULL. */

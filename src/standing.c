@@ -21,14 +21,18 @@ compare_pool_ids(const void *a, const void *b)
 	return first < second ? -1 : first > second;
 }
 
+/* By pool, and pieces of a stay by their nights. */
 static int
 compare_holds(const ListCell *a, const ListCell *b)
 {
 	const Hold *first = lfirst(a);
 	const Hold *second = lfirst(b);
 
-	return first->pool_id < second->pool_id ? -1 :
-		first->pool_id > second->pool_id;
+	if (first->pool_id != second->pool_id)
+		return first->pool_id < second->pool_id ? -1 : 1;
+	if (first->stay == NULL || second->stay == NULL)
+		return 0;
+	return first->stay->nights.first < second->stay->nights.first ? -1 : 1;
 }
 
 /* A stay as the hold that it is: its units are nights. */
@@ -420,6 +424,20 @@ standing_nights_of_call(const Standing *standing, const Entry *entry,
 	return any;
 }
 
+/* The newest entry that tells of nights, or NULL. */
+static const Entry *
+last_entry_of_stay(const Standing *standing)
+{
+	for (int i = list_length(standing->entries) - 1; i >= 0; i--)
+	{
+		const Entry *entry = list_nth(standing->entries, i);
+
+		if (entry->of_stay)
+			return entry;
+	}
+	return NULL;
+}
+
 /*
  * The nights from the first to the last that the token has in the room, or
  * had there last, in all pieces; false for a pool.
@@ -427,7 +445,7 @@ standing_nights_of_call(const Standing *standing, const Entry *entry,
 bool
 standing_nights(const Standing *standing, Nights *nights)
 {
-	const Entry *entry = standing_last_entry(standing);
+	const Entry *entry = last_entry_of_stay(standing);
 	bool		any = false;
 
 	if (!standing->pool.is_room)

@@ -108,7 +108,7 @@ row_has_tenant(Store *store)
 						  DatumGetTextPP(store_stays(store)->row->tts_values[STAY_TENANT]));
 }
 
-/* Returns the token's stays, held and confirmed, in the order of their ids. */
+/* Returns the token's stays, held and confirmed, in no order. */
 List *
 stays_of_token(Store *store, Snapshot snapshot, const text *token)
 {
