@@ -349,6 +349,21 @@ change_consume_late(Change *change, const Hold *hold, int64 qty,
 	}
 }
 
+/* A hold of the past as an entry tells of it, without units and nights. */
+static Hold
+remembered_hold(const Entry *entry)
+{
+	Hold		hold = {0};
+
+	hold.expires_at = entry->expires_at;
+	hold.held_since = entry->held_since;
+	hold.version = entry->version;
+	hold.generation = entry->generation;
+	hold.token = entry->token;
+	hold.payload = entry->payload;
+	return hold;
+}
+
 /*
  * Puts units back of the "taken" ones.  "held" is what the token still holds
  * there, or NULL; "last" the newest entry that tells of what it took.
@@ -357,15 +372,11 @@ void
 change_return(Change *change, const Hold *held, const Entry *last,
 			  int64 taken, int64 qty, const Note *note)
 {
-	Hold		past = {0};
+	Hold		past = remembered_hold(last);
 	Hold	   *after;
 
-	past.expires_at = held == NULL ? last->expires_at : held->expires_at;
-	past.held_since = last->held_since;
-	past.version = last->version;
-	past.generation = last->generation;
-	past.token = last->token;
-	past.payload = last->payload;
+	if (held != NULL)
+		past.expires_at = held->expires_at;
 	add_consumed(change, &past, -qty);
 	add_note(add_memory(change, EVENT_RETURNED, qty, &past,
 						held == NULL ? 0 : held->qty, taken - qty), note);
@@ -426,6 +437,20 @@ change_give_up(Change *change, const Hold *hold, int64 taken,
 	add_consumed(change, hold, -hold->qty);
 	note_stay(change, EVENT_RETURNED, hold, taken, note);
 	change->ended = lappend(change->ended, (void *) hold);
+}
+
+/*
+ * Ends the memory of a stay in a room that it had left, where "departure"
+ * tells of it; "taken" is what the token then still has there.  No night of
+ * the room comes free by that, so the entry has none.
+ */
+void
+change_forget_stay(Change *change, const Entry *departure, int64 taken,
+				   const Note *note)
+{
+	Hold		past = remembered_hold(departure);
+
+	add_note(add_memory(change, EVENT_RETURNED, 0, &past, 0, taken), note);
 }
 
 /* Ends a hold by giving all that is left of it back. */

@@ -65,6 +65,8 @@ extern void change_enter_room(Change *change, const Hold *stay, int64 taken,
 							  const Note *note);
 extern void change_give_up(Change *change, const Hold *hold, int64 taken,
 						   const Note *note);
+extern void change_forget_stay(Change *change, const Entry *departure,
+							   int64 taken, const Note *note);
 extern void change_release(Change *change, const Hold *hold);
 extern void change_generation(Change *change, int64 capacity,
 							  TimestampTz lease_end, int64 told);

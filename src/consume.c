@@ -223,7 +223,7 @@ static bool
 consume_lapsed_stay(Attempt *attempt, Snapshot snapshot, Standing *standing)
 {
 	const ConsumeRequest *request = attempt->request;
-	List	   *pieces = lapsed_pieces(standing);
+	List	   *pieces = memory_pieces(standing);
 	List	   *expired;
 	int64		taken = 0;
 	ListCell   *lc;
@@ -410,7 +410,8 @@ hold_consume(PG_FUNCTION_ARGS)
 	start_rows(fcinfo);
 	store_open_for_writing(&store, fcinfo);
 	standings = token_run(&store, &request.token, decide_consume);
-	token_answer(fcinfo, &store, &request.token, standings, 0);
+	token_answer(fcinfo, &store, &request.token, token_holds_told(standings),
+				 0);
 	store_close_after_writing(&store);
 	return (Datum) 0;
 }
@@ -502,8 +503,8 @@ hold_consume_batch(PG_FUNCTION_ARGS)
 	{
 		Attempt    *attempt = lfirst(lc);
 
-		token_answer(fcinfo, &store, attempt->request, attempt->standings,
-					 attempt->number);
+		token_answer(fcinfo, &store, attempt->request,
+					 token_holds_told(attempt->standings), attempt->number);
 	}
 	store_close_after_writing(&store);
 	return (Datum) 0;

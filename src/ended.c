@@ -15,59 +15,6 @@
 #include "token.h"
 #include "utils/timestamp.h"
 
-/* A piece of a stay as the ledger remembers its expiry. */
-static Hold *
-remembered_piece(const Standing *standing, const Entry *entry)
-{
-	Stay	   *stay = palloc0(sizeof(Stay));
-
-	stay->room_id = standing->pool.room_id;
-	stay->nights = entry->nights;
-	stay->expires_at = entry->expires_at;
-	stay->held_since = entry->held_since;
-	stay->version = entry->version;
-	stay->token = entry->token;
-	stay->payload = entry->payload;
-	return hold_of_stay(&standing->pool, stay);
-}
-
-/*
- * All pieces of a stay that lapsed, of Hold: those that lie there, and those
- * that the ledger remembers because somebody has cleared them away.
- */
-List *
-lapsed_pieces(const Standing *standing)
-{
-	List	   *pieces = list_copy(standing->holds);
-
-	for (int i = list_length(standing->entries) - 1; i >= 0; i--)
-	{
-		const Entry *entry = list_nth(standing->entries, i);
-
-		if (entry->event == EVENT_RETURNED)
-			continue;
-		if (entry->event != EVENT_EXPIRED ||
-			(pieces != NIL &&
-			 entry->held_since != ((Hold *) linitial(pieces))->held_since))
-			break;
-		pieces = lappend(pieces, remembered_piece(standing, entry));
-	}
-	return pieces;
-}
-
-static int64
-pieces_qty(List *pieces)
-{
-	int64		qty = 0;
-	ListCell   *lc;
-
-	foreach(lc, pieces)
-	{
-		qty += ((Hold *) lfirst(lc))->qty;
-	}
-	return qty;
-}
-
 static void
 say_what_expired(Standing *standing)
 {
@@ -77,7 +24,7 @@ say_what_expired(Standing *standing)
 	standing->outcome = OUTCOME_EXPIRED;
 	figures->at = token_lapsed_at(standing);
 	if (standing->pool.is_room)
-		figures->before = pieces_qty(lapsed_pieces(standing));
+		figures->before = holds_qty(memory_pieces(standing));
 	else
 		figures->before = standing->hold != NULL ? standing->hold->qty :
 			entry->qty;
@@ -155,10 +102,9 @@ say_blocked(Standing *standing, TimestampTz clock)
 	standing->outcome = OUTCOME_BLOCKED;
 	standing->change = NULL;
 	figures->at = clock;
+	figures->before = standing->pool.is_room ?
+		holds_qty(memory_pieces(standing)) : hold->qty;
 	figures->payload = hold->payload;
 	if (standing_is_live(standing, clock))
-		figures->before = figures->held = standing_qty(standing);
-	else
-		figures->before = standing->pool.is_room ?
-			pieces_qty(lapsed_pieces(standing)) : hold->qty;
+		figures->held = figures->before;
 }

@@ -12,7 +12,6 @@
 
 #include "standing.h"
 
-extern List *lapsed_pieces(const Standing *standing);
 extern Hold *held_or_lapsed(const Standing *standing);
 extern void say_first_figures(Standing *standing, const Entry *consumed);
 extern void say_how_it_ended(Standing *standing, TimestampTz clock);

@@ -212,6 +212,20 @@ entries_of_token(Store *store, Snapshot snapshot, const text *token,
 	return entries;
 }
 
+/* When the newest of these entries was made; DT_NOBEGIN without any. */
+TimestampTz
+entries_last_at(List *entries)
+{
+	TimestampTz last = DT_NOBEGIN;
+	ListCell   *lc;
+
+	foreach(lc, entries)
+	{
+		last = Max(last, ((Entry *) lfirst(lc))->at);
+	}
+	return last;
+}
+
 /* Was the pool's capacity changed with this ref before? */
 bool
 entries_has_ref(Store *store, Snapshot snapshot, int64 pool_id,

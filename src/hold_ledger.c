@@ -14,8 +14,8 @@
  *	middle		attempt.c (look, decide, lock, decide again, write), claim.c
  *				(claims on pools), token.c (all that a token has), ended.c (how
  *				it ended), standing.c (how a token stands in one place), memory.c
- *				(what the ledger remembers of it),
- *				stripes.c (claims on pools with several counter rows), vacancy.c
+ *				(what the ledger remembers of it), moves.c (the way of a stay
+ *				from room to room), stripes.c (claims on pools with several counter rows), vacancy.c
  *				(what a pool could still give), source.c (capacity that a
  *				function tells), batch.c (what batches share), rows.c (all
  *				counter rows of a pool at once), change.c (what one call does

@@ -140,6 +140,20 @@ holds_of_token(Store *store, Snapshot snapshot, const text *token)
 	return holds;
 }
 
+/* What these holds have together, a list of Hold. */
+int64
+holds_qty(List *holds)
+{
+	int64		qty = 0;
+	ListCell   *lc;
+
+	foreach(lc, holds)
+	{
+		qty += ((Hold *) lfirst(lc))->qty;
+	}
+	return qty;
+}
+
 /* Starts a walk over the holds of a pool that expire at "from" or later. */
 void
 holds_walk(HoldWalk *walk, Store *store, Snapshot snapshot, int64 pool_id,

@@ -51,6 +51,7 @@ extern bool holds_find(Store *store, Snapshot snapshot, const text *token,
 					   int64 pool_id, Hold *hold);
 extern List *holds_of_token(Store *store, Snapshot snapshot,
 							const text *token);
+extern int64 holds_qty(List *holds);
 extern void holds_walk(HoldWalk *walk, Store *store, Snapshot snapshot,
 					   int64 pool_id, TimestampTz from);
 extern bool holds_walk_next(HoldWalk *walk);

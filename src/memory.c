@@ -8,6 +8,7 @@
  */
 #include "memory.h"
 
+#include "moves.h"
 #include "rules.h"
 #include "utils/timestamp.h"
 
@@ -58,51 +59,28 @@ memory_state(const Standing *standing, TimestampTz clock)
 	}
 }
 
-/* Does it tell of a confirmed stay that was moved?  What is held has an end. */
-static bool
-tells_of_move(const Entry *entry)
-{
-	return entry->event == EVENT_CONSUMED && entry->of_room &&
-		entry->expires_at == DT_NOEND;
-}
-
-/* Is all that the token took in the room a stay that came from elsewhere? */
-bool
-memory_came_by_move(const Standing *standing)
-{
-	bool		came = false;
-	ListCell   *lc;
-
-	foreach(lc, standing->entries)
-	{
-		const Entry *entry = lfirst(lc);
-
-		if (entry->event == EVENT_CONSUMED && !tells_of_move(entry))
-			return false;
-		came |= tells_of_move(entry);
-	}
-	return came;
-}
-
 /*
  * The newest entry that tells of what the token took: of a consumption, or if
- * that has been trimmed, of what came after it.  NULL if it never took any.
+ * that has been trimmed, of what came after it.  Of a stay that was moved it
+ * is the arrival only where nothing else was taken.  NULL if it never took any.
  */
 const Entry *
 memory_last_consumption(const Standing *standing)
 {
 	const Entry *last = NULL;
+	bool		all_returned = true;
 	ListCell   *lc;
 
 	foreach(lc, standing->entries)
 	{
 		const Entry *entry = lfirst(lc);
 
-		if (entry->event == EVENT_CONSUMED &&
-			(!tells_of_move(entry) || last == NULL || tells_of_move(last)))
+		if (entry->event != EVENT_CONSUMED && entry->event != EVENT_RETURNED)
+			continue;
+		if (last == NULL || (entry->event == EVENT_CONSUMED &&
+							 (all_returned || !entry_is_arrival(entry))))
 			last = entry;
-		else if (last == NULL && entry->event == EVENT_RETURNED)
-			last = entry;
+		all_returned = entry->taken == 0;
 	}
 	return last;
 }
@@ -111,23 +89,16 @@ memory_last_consumption(const Standing *standing)
 int64
 memory_taken(const Standing *standing)
 {
-	int64		taken = 0;
-	ListCell   *lc;
-
 	if (standing->hold != NULL)
 		return standing->hold->consumed;
 	if (standing->entries != NIL)
 		return memory_last_entry(standing)->taken;
-	foreach(lc, standing->confirmed)
-	{
-		taken += ((Hold *) lfirst(lc))->qty;
-	}
-	return taken;
+	return holds_qty(standing->confirmed);
 }
 
 /*
  * The entry of that kind that was made with this ref, or NULL; of a stay in
- * pieces the last one, which tells of all.
+ * pieces the last one, which tells of all.  A move is made without any.
  */
 const Entry *
 memory_entry_with_ref(const Standing *standing, HoldEvent event,
@@ -141,13 +112,54 @@ memory_entry_with_ref(const Standing *standing, HoldEvent event,
 		const Entry *entry = lfirst(lc);
 
 		if (entry->event == event && entry->ref != NULL &&
-			rule_same_text(entry->ref, ref))
+			!entry_is_arrival(entry) && rule_same_text(entry->ref, ref))
 			found = entry;
 	}
 	return found;
 }
 
-/* --- on which nights --- */
+/* --- of which pieces a stay was, and on which nights --- */
+
+/* A piece of a stay as the ledger remembers its expiry. */
+static Hold *
+remembered_piece(const Standing *standing, const Entry *entry)
+{
+	Stay	   *stay = palloc0(sizeof(Stay));
+
+	stay->room_id = standing->pool.room_id;
+	stay->nights = entry->nights;
+	stay->expires_at = entry->expires_at;
+	stay->held_since = entry->held_since;
+	stay->version = entry->version;
+	stay->token = entry->token;
+	stay->payload = entry->payload;
+	return hold_of_stay(&standing->pool, stay);
+}
+
+/*
+ * All pieces of the stay that the token holds there, or that lapsed, of Hold:
+ * those that lie there, and those that the ledger remembers because somebody
+ * has cleared them away.
+ */
+List *
+memory_pieces(const Standing *standing)
+{
+	List	   *pieces = list_copy(standing->holds);
+
+	for (int i = list_length(standing->entries) - 1; i >= 0; i--)
+	{
+		const Entry *entry = list_nth(standing->entries, i);
+
+		if (entry->event == EVENT_RETURNED)
+			continue;
+		if (entry->event != EVENT_EXPIRED ||
+			(pieces != NIL &&
+			 entry->held_since != ((Hold *) linitial(pieces))->held_since))
+			break;
+		pieces = lappend(pieces, remembered_piece(standing, entry));
+	}
+	return pieces;
+}
 
 static void
 add_nights(Nights *all, bool *any, Nights nights)
@@ -158,59 +170,44 @@ add_nights(Nights *all, bool *any, Nights nights)
 	*any = true;
 }
 
-/*
- * Do the entries tell of pieces of one stay?  Those that lapsed may have been
- * cleared away one by one, all else happens to all of them at once.
- */
-static bool
-tell_of_one_stay(const Entry *a, const Entry *b)
-{
-	return a->of_stay && a->event == b->event &&
-		a->held_since == b->held_since &&
-		(a->event == EVENT_EXPIRED || a->at == b->at);
-}
-
-/* Adds the nights of all entries that tell of the same stay as this one. */
 static void
-add_told_nights(const Standing *standing, const Entry *told, Nights *nights,
-				bool *any)
+add_nights_of_holds(Nights *all, bool *any, List *holds)
 {
 	ListCell   *lc;
 
-	foreach(lc, standing->entries)
+	foreach(lc, holds)
 	{
-		const Entry *entry = lfirst(lc);
-
-		if (tell_of_one_stay(entry, told))
-			add_nights(nights, any, entry->nights);
+		add_nights(all, any, ((Hold *) lfirst(lc))->stay->nights);
 	}
 }
 
-/* The nights of all pieces of the stay that the entry tells of. */
+/* Do the entries tell of pieces of one stay, and of the same call? */
+static bool
+are_of_one_call(const Entry *a, const Entry *b)
+{
+	return a->of_stay && a->event == b->event && a->at == b->at &&
+		a->held_since == b->held_since;
+}
+
+/*
+ * The nights from the first to the last of all pieces of which the entry's
+ * call told; false for a pool.
+ */
 bool
-memory_nights_with(const Standing *standing, const Entry *told,
-				   Nights *nights)
+memory_nights_of_call(const Standing *standing, const Entry *entry,
+					  Nights *nights)
 {
 	bool		any = false;
-
-	add_told_nights(standing, told, nights, &any);
-	return any;
-}
-
-/* Adds pieces of the held stay that lapsed and have been cleared away. */
-static void
-add_lapsed_nights(const Standing *standing, Nights *nights, bool *any)
-{
 	ListCell   *lc;
 
 	foreach(lc, standing->entries)
 	{
-		const Entry *entry = lfirst(lc);
+		const Entry *other = lfirst(lc);
 
-		if (entry->event == EVENT_EXPIRED &&
-			entry->held_since == standing->hold->held_since)
-			add_nights(nights, any, entry->nights);
+		if (are_of_one_call(other, entry))
+			add_nights(nights, &any, other->nights);
 	}
+	return any;
 }
 
 /*
@@ -226,31 +223,36 @@ memory_last_word(const Standing *standing)
 		memory_taken(standing) == 0 ? memory_last_entry(standing) : end;
 }
 
+/* The newest entry that tells of nights, or NULL. */
+static const Entry *
+last_entry_of_stay(const Standing *standing)
+{
+	for (int i = list_length(standing->entries) - 1; i >= 0; i--)
+	{
+		const Entry *entry = list_nth(standing->entries, i);
+
+		if (entry->of_stay)
+			return entry;
+	}
+	return NULL;
+}
+
 /*
  * The nights from the first to the last that the token has in the room, or
- * had there last; false for a pool.
+ * had there last, in all pieces; false for a pool.
  */
 bool
 memory_nights(const Standing *standing, Nights *nights)
 {
-	const Entry *last = memory_last_word(standing);
+	const Entry *last = last_entry_of_stay(standing);
 	bool		any = false;
-	ListCell   *lc;
 
 	if (!standing->pool.is_room)
 		return false;
-	foreach(lc, standing->holds)
-	{
-		add_nights(nights, &any, ((Hold *) lfirst(lc))->stay->nights);
-	}
-	foreach(lc, standing->confirmed)
-	{
-		add_nights(nights, &any, ((Hold *) lfirst(lc))->stay->nights);
-	}
-	if (standing->hold != NULL)
-		add_lapsed_nights(standing, nights, &any);
+	add_nights_of_holds(nights, &any, memory_pieces(standing));
+	add_nights_of_holds(nights, &any, standing->confirmed);
 	if (!any && last != NULL)
-		add_told_nights(standing, last, nights, &any);
+		return memory_nights_of_call(standing, last, nights);
 	return any;
 }
 
@@ -301,7 +303,7 @@ figures_of_rows(const Standing *standing)
 Figures
 memory_figures(const Standing *standing, const Entry *consumed)
 {
-	Figures		figures;
+	Figures		figures = {0};
 	bool		trimmed;
 
 	if (consumed == NULL)
@@ -315,7 +317,7 @@ memory_figures(const Standing *standing, const Entry *consumed)
 	figures.payload = consumed->payload;
 	figures.reserved = consumed->reserved;
 	figures.reservation_id = consumed->reservation_id;
-	figures.of_stay = memory_nights_with(standing, consumed,
-										 &figures.nights);
+	figures.of_stay = memory_nights_of_call(standing, consumed,
+											&figures.nights);
 	return figures;
 }

@@ -12,10 +12,10 @@
 
 #include "standing.h"
 
-extern bool memory_nights_with(const Standing *standing,
-							   const Entry *told, Nights *nights);
+extern bool memory_nights_of_call(const Standing *standing,
+								  const Entry *entry, Nights *nights);
 extern bool memory_nights(const Standing *standing, Nights *nights);
-extern bool memory_came_by_move(const Standing *standing);
+extern List *memory_pieces(const Standing *standing);
 extern const Entry *memory_last_entry(const Standing *standing);
 extern const Entry *memory_last_word(const Standing *standing);
 extern const Entry *memory_end(const Standing *standing);

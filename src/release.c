@@ -69,7 +69,7 @@ hold_release(PG_FUNCTION_ARGS)
 	start_rows(fcinfo);
 	store_open_for_writing(&store, fcinfo);
 	standings = token_run(&store, &request, decide_release);
-	token_answer(fcinfo, &store, &request, standings, 0);
+	token_answer(fcinfo, &store, &request, token_holds_told(standings), 0);
 	store_close_after_writing(&store);
 	return (Datum) 0;
 }

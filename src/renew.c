@@ -157,7 +157,8 @@ hold_renew(PG_FUNCTION_ARGS)
 		request.ttl = usual_ttl();
 	start_rows(fcinfo);
 	store_open_for_writing(&store, fcinfo);
-	standings = token_run(&store, &request.token, decide_renew);
+	standings = token_holds_told(token_run(&store, &request.token,
+										   decide_renew));
 
 	if (standings == NIL)
 	{

@@ -42,9 +42,9 @@ say_returned(Standing *standing, TimestampTz at, int64 refunded, int64 held)
 	figures->reservation_id = consumed.reservation_id;
 }
 
-/* Tells what the call that returned with this ref before gave back. */
-static void
-say_returned_before(Standing *standing, const Entry *last)
+/* What the call that has given back with this ref gave back there. */
+static int64
+returned_with_ref(const Standing *standing, const text *ref)
 {
 	int64		returned = 0;
 	ListCell   *lc;
@@ -54,14 +54,29 @@ say_returned_before(Standing *standing, const Entry *last)
 		const Entry *entry = lfirst(lc);
 
 		if (entry->event == EVENT_RETURNED && entry->ref != NULL &&
-			rule_same_text(entry->ref, last->ref))
+			rule_same_text(entry->ref, ref))
 			returned += entry->qty;
 	}
-	say_returned(standing, last->at, returned,
-				 rule_is_live(last->expires_at, last->at) ?
-				 last->remaining : 0);
-	standing->figures.of_stay = memory_nights_with(standing, last,
-												   &standing->figures.nights);
+	return returned;
+}
+
+static void
+say_returned_before(Standing *standing, const Entry *first)
+{
+	Figures    *figures = &standing->figures;
+
+	say_returned(standing, first->at, returned_with_ref(standing, first->ref),
+				 rule_is_live(first->expires_at, first->at) ?
+				 first->remaining : 0);
+	figures->of_stay = memory_nights_of_call(standing, first,
+											 &figures->nights);
+}
+
+/* What the token holds there by now, once more. */
+static int64
+held_now(const Standing *standing, TimestampTz clock)
+{
+	return standing_is_live(standing, clock) ? standing_qty(standing) : 0;
 }
 
 /* Gives up the confirmed stays in a room, all of them. */
@@ -69,15 +84,11 @@ static void
 give_up_stays(Standing *standing, const ReturnRequest *request,
 			  TimestampTz clock)
 {
-	int64		left = memory_taken(standing);
-	int64		returned = 0;
+	int64		left = holds_qty(standing->confirmed);
 	ListCell   *lc;
 
-	if (request->partial)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("qty cannot be given for a stay"),
-				 errhint("Give up single stays with hold_cancel_stay.")));
+	say_returned(standing, clock, left, held_now(standing, clock));
+	standing->change = change_begin(&standing->pool, clock);
 	foreach(lc, standing->confirmed)
 	{
 		Hold	   *stay = lfirst(lc);
@@ -85,22 +96,42 @@ give_up_stays(Standing *standing, const ReturnRequest *request,
 
 		note.reserved = stay->stay->reserved;
 		note.reservation_id = stay->stay->reservation_id;
-		if (standing->change == NULL)
-			standing->change = change_begin(&standing->pool, clock);
 		left -= stay->qty;
-		returned += stay->qty;
-		change_give_up(standing->change, stay, Max(left, 0), &note);
+		change_give_up(standing->change, stay, left, &note);
 	}
-	if (standing->change == NULL && left > 0)
-	{
-		/* it was moved to another room: only the memory of it is here */
-		standing->change = change_begin(&standing->pool, clock);
-		change_return(standing->change, NULL,
-					  memory_last_consumption(standing), 0, 0,
-					  &request->note);
-	}
-	say_returned(standing, clock, returned,
-				 standing_is_live(standing, clock) ? standing_qty(standing) : 0);
+}
+
+/* Gives up what was moved to another room: only the memory of it is here. */
+static void
+forget_stays(Standing *standing, const ReturnRequest *request,
+			 TimestampTz clock)
+{
+	const Entry *departure = memory_last_entry(standing);
+	Note		note = request->note;
+
+	say_returned(standing, clock, 0, held_now(standing, clock));
+	note.reserved = departure->reserved;
+	note.reservation_id = departure->reservation_id;
+	standing->change = change_begin(&standing->pool, clock);
+	change_forget_stay(standing->change, departure, 0, &note);
+}
+
+/* Gives up all that the token has, or had and moved, in a room. */
+static void
+return_room(Standing *standing, const ReturnRequest *request,
+			TimestampTz clock)
+{
+	if (request->partial)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("qty cannot be given for a stay"),
+				 errhint("Give up single stays with hold_cancel_stay.")));
+	if (standing->confirmed != NIL)
+		give_up_stays(standing, request, clock);
+	else if (memory_taken(standing) > 0)
+		forget_stays(standing, request, clock);
+	else
+		say_returned(standing, clock, 0, held_now(standing, clock));
 }
 
 /* Puts back what was consumed and not yet returned, as far as it is asked. */
@@ -121,7 +152,7 @@ return_units(Standing *standing, const ReturnRequest *request,
 	}
 	if (standing->pool.is_room)
 	{
-		give_up_stays(standing, request, clock);
+		return_room(standing, request, clock);
 		return;
 	}
 	if (request->partial)
@@ -134,8 +165,7 @@ return_units(Standing *standing, const ReturnRequest *request,
 					  memory_last_consumption(standing),
 					  memory_taken(standing), qty, &request->note);
 	}
-	say_returned(standing, clock, qty,
-				 standing_is_live(standing, clock) ? standing->hold->qty : 0);
+	say_returned(standing, clock, qty, held_now(standing, clock));
 }
 
 static void

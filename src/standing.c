@@ -8,6 +8,7 @@
  */
 #include "standing.h"
 
+#include "moves.h"
 #include "rules.h"
 #include "utils/timestamp.h"
 
@@ -20,14 +21,18 @@ compare_pool_ids(const void *a, const void *b)
 	return first < second ? -1 : first > second;
 }
 
+/* By pool, and pieces of a stay by their nights. */
 static int
 compare_holds(const ListCell *a, const ListCell *b)
 {
 	const Hold *first = lfirst(a);
 	const Hold *second = lfirst(b);
 
-	return first->pool_id < second->pool_id ? -1 :
-		first->pool_id > second->pool_id;
+	if (first->pool_id != second->pool_id)
+		return first->pool_id < second->pool_id ? -1 : 1;
+	if (first->stay == NULL || second->stay == NULL)
+		return 0;
+	return first->stay->nights.first < second->stay->nights.first ? -1 : 1;
 }
 
 /* A stay as the hold that it is: its units are nights. */
@@ -100,6 +105,20 @@ standing_add_hold(Standing *standing, Hold *hold)
 	if (standing->hold == NULL)
 		standing->hold = hold;
 	standing->holds = lappend(standing->holds, hold);
+}
+
+/* Is the stay a piece of what the token holds there? */
+bool
+standing_holds_stay(const Standing *standing, const Stay *stay)
+{
+	ListCell   *lc;
+
+	foreach(lc, standing->holds)
+	{
+		if (((Hold *) lfirst(lc))->stay->id == stay->id)
+			return true;
+	}
+	return false;
 }
 
 static int64
@@ -302,18 +321,18 @@ standings_of_token(Store *store, Snapshot snapshot, const text *token)
 }
 
 /*
- * Returns how a token, or nobody for NULL, stands in a room, which need not
- * have a row yet.
+ * Returns how the token of these facts stands in a room, which need not have a
+ * row yet.
  */
 Standing *
-standing_in_room(Store *store, Snapshot snapshot, const text *token,
+standing_in_room(Store *store, Snapshot snapshot, const TokenFacts *facts,
 				 int64 room_id)
 {
 	Standing   *standing = palloc0(sizeof(Standing));
 
 	if (pools_find_room(store, snapshot, store->tenant, room_id,
-						&standing->pool) && token != NULL)
-		standing_fill(standing, facts_of_token(store, snapshot, token, true));
+						&standing->pool))
+		standing_fill(standing, facts);
 	return standing;
 }
 
@@ -321,14 +340,7 @@ standing_in_room(Store *store, Snapshot snapshot, const text *token,
 int64
 standing_qty(const Standing *standing)
 {
-	int64		qty = 0;
-	ListCell   *lc;
-
-	foreach(lc, standing->holds)
-	{
-		qty += ((Hold *) lfirst(lc))->qty;
-	}
-	return qty;
+	return holds_qty(standing->holds);
 }
 
 /* The ids of the standings' pools, in order. */

@@ -27,8 +27,8 @@ typedef struct Figures
 	Jsonb	   *payload;		/* or NULL */
 	bool		reserved;
 	int64		reservation_id; /* if reserved */
-	bool		of_stay;		/* first figures of a stay; then: */
-	Nights		nights;			/* from its first night to its last */
+	bool		of_stay;
+	Nights		nights;			/* if of_stay; from the first to the last */
 } Figures;
 
 /*
@@ -86,8 +86,9 @@ extern void standing_fill(Standing *standing, const TokenFacts *facts);
 extern List *standings_of_token(Store *store, Snapshot snapshot,
 								const text *token);
 extern Standing *standing_in_room(Store *store, Snapshot snapshot,
-								  const text *token, int64 room_id);
+								  const TokenFacts *facts, int64 room_id);
 extern void standing_add_hold(Standing *standing, Hold *hold);
+extern bool standing_holds_stay(const Standing *standing, const Stay *stay);
 extern int64 standing_qty(const Standing *standing);
 extern Hold *hold_of_stay(const Pool *room, Stay *stay);
 extern bool standing_is_live(const Standing *standing, TimestampTz clock);

@@ -83,8 +83,8 @@ read_row(TriggerData *trigger, InsertRequest *request)
 	require_given(trigger, "room_id");
 	require_given(trigger, "stay");
 	refuse_given(trigger, "token");
-	refuse_given(trigger, "expires_at");
 	refuse_given(trigger, "token_key");
+	refuse_given(trigger, "expires_at");
 	stay->room_id = DatumGetInt64(column(trigger, "room_id", &isnull));
 	stay->nights = nights_of_range(DatumGetRangeTypeP(column(trigger, "stay", &isnull)),
 								   setting_max_nights);

@@ -13,6 +13,7 @@
 #include "attempt.h"
 #include "compat.h"
 #include "memory.h"
+#include "moves.h"
 #include "rules.h"
 #include "stay_answers.h"
 #include "utils/timestamp.h"
@@ -36,9 +37,11 @@ static List *
 find_own_room(Attempt *attempt, Snapshot snapshot)
 {
 	ReleaseRequest *request = attempt->request;
+	TokenFacts *facts = facts_of_token(attempt->store, snapshot,
+									   request->token, true);
 
-	return list_make1(standing_in_room(attempt->store, snapshot,
-									   request->token, request->room_id));
+	return list_make1(standing_in_room(attempt->store, snapshot, facts,
+									   request->room_id));
 }
 
 /* The part of a stay that is to be given back; false if there is none. */
@@ -124,82 +127,107 @@ typedef struct MoveRequest
 	int64		room_id;
 	bool		to_nights;		/* are there nights? */
 	Nights		nights;
+	/* what was found */
+	TimestampTz token_last_at;	/* of the newest entry of its token */
 	/* the answer */
 	Stay		stay;			/* as it is afterwards */
 	HoldOutcome outcome;
 	List	   *blocking;
 } MoveRequest;
 
-/* The other rooms of which the ledger tells something about the token. */
-static List *
-find_other_rooms(Store *store, Snapshot snapshot, const Stay *stay)
+/* A room that the stay is in, is to go to, or was in before. */
+typedef struct StayRoom
 {
-	List	   *others = NIL;
+	Standing	standing;		/* must be first */
+	const Entry *departure;		/* by which the stay left it, or NULL */
+} StayRoom;
+
+static StayRoom *
+find_room(Attempt *attempt, Snapshot snapshot, const TokenFacts *facts,
+		  int64 room_id, List *departures)
+{
+	StayRoom   *room = palloc0(sizeof(StayRoom));
 	ListCell   *lc;
 
-	foreach(lc, standings_of_token(store, snapshot, stay->token))
+	room->standing = *standing_in_room(attempt->store, snapshot, facts,
+									   room_id);
+	foreach(lc, departures)
 	{
-		const Pool *room = &((Standing *) lfirst(lc))->pool;
+		const Entry *departure = lfirst(lc);
 
-		if (room->is_room && room->room_id != stay->room_id)
-			others = lappend(others, lfirst(lc));
+		if (departure->room_id == room_id)
+			room->departure = departure;
 	}
-	return others;
+	return room;
 }
 
 /*
- * The room that the stay is in, and the one that it is to go to, if another; or
- * for a stay that is cancelled those where its token has been too.
+ * The room that the stay is in, and the one that it is to go to, if another.
+ * One that is to be cancelled goes out of all rooms that remember it.
  */
 static List *
-find_both_rooms(Attempt *attempt, Snapshot snapshot)
+find_rooms(Attempt *attempt, Snapshot snapshot, const Stay *stay,
+		   const TokenFacts *facts)
+{
+	MoveRequest *request = attempt->request;
+	List	   *departures = moves_departures(facts->entries, stay);
+	List	   *rooms = list_make1(find_room(attempt, snapshot, facts,
+											 stay->room_id, NIL));
+	ListCell   *lc;
+
+	if (request->to_room && request->room_id != stay->room_id)
+		rooms = lappend(rooms, find_room(attempt, snapshot, facts,
+										 request->room_id, departures));
+	if (!request->cancel)
+		return rooms;
+	foreach(lc, departures)
+	{
+		rooms = lappend(rooms, find_room(attempt, snapshot, facts,
+										 ((const Entry *) lfirst(lc))->room_id,
+										 departures));
+	}
+	return rooms;
+}
+
+static List *
+find_stay(Attempt *attempt, Snapshot snapshot)
 {
 	MoveRequest *request = attempt->request;
 	Store	   *store = attempt->store;
-	Standing   *from = palloc0(sizeof(Standing));
-	Standing   *to;
 	Stay	   *stay = palloc(sizeof(Stay));
+	TokenFacts	nobody = {0};
+	TokenFacts *facts = &nobody;
+	List	   *rooms;
+	Standing   *from;
 
 	if (!stays_find(store, snapshot, request->stay_id, stay) ||
 		!stay->confirmed || !rule_same_text(stay->tenant, store->tenant))
 		return NIL;
-	(void) pools_find_room(store, snapshot, store->tenant, stay->room_id,
-						   &from->pool);
 	if (stay->token != NULL)
-		from->entries = entries_of_token(store, snapshot, stay->token,
-										 from->pool.id);
+		facts = facts_of_token(store, snapshot, stay->token, true);
+	request->token_last_at = entries_last_at(facts->entries);
+	rooms = find_rooms(attempt, snapshot, stay, facts);
+	from = linitial(rooms);
 	from->confirmed = list_make1(hold_of_stay(&from->pool, stay));
-	if (request->cancel && stay->token != NULL)
-		return lcons(from, find_other_rooms(store, snapshot, stay));
-	if (!request->to_room || request->room_id == stay->room_id)
-		return list_make1(from);
-	to = standing_in_room(store, snapshot, stay->token, request->room_id);
-	return list_make2(from, to);
+	return rooms;
 }
 
-/* What the token of a stay has left in its room without it. */
+/* What the token has left in a room without these units. */
 static int64
-taken_without(const Standing *from, const Stay *stay)
+taken_without(const Standing *standing, int64 qty)
 {
-	return Max(memory_taken(from) -
-			   nights_count(stay->nights) * UNITS_PER_ONE, 0);
+	return Max(memory_taken(standing) - qty, 0);
 }
 
-/* Is it a piece of what the token holds in the room? */
-static bool
-is_own_piece(const Standing *standing, const Stay *stay)
+/* The same without what the stay left behind there when it was moved. */
+static int64
+taken_without_left(const StayRoom *room)
 {
-	ListCell   *lc;
-
-	foreach(lc, standing->holds)
-	{
-		if (((Hold *) lfirst(lc))->stay->id == stay->id)
-			return true;
-	}
-	return false;
+	return taken_without(&room->standing,
+						 room->departure == NULL ? 0 : room->departure->qty);
 }
 
-/* Sorts what others have there on those nights: in the way, or expired. */
+/* Sorts what is there on those nights: in the way, or expired. */
 static void
 survey_target(Attempt *attempt, Snapshot snapshot, Change *change,
 			  const Standing *to, const Stay *stay)
@@ -216,17 +244,17 @@ survey_target(Attempt *attempt, Snapshot snapshot, Change *change,
 			continue;
 		if (rule_is_live(other->expires_at, attempt->clock))
 			request->blocking = lappend(request->blocking, other);
-		else if (!is_own_piece(to, other))
+		else if (!standing_holds_stay(to, other))
 			change_expire(change, hold_of_stay(&to->pool, other));
 	}
 }
 
 /*
- * Ends what the stay's token held in the room and let lapse, on whatever
- * nights: it is to have one stay there.
+ * Expires what the token itself held there, whatever its nights: a token has
+ * one stay in a room, and its next entry there is about the one that comes.
  */
 static void
-expire_own(const Standing *to, Change *change)
+expire_own(Change *change, const Standing *to)
 {
 	ListCell   *lc;
 
@@ -262,6 +290,7 @@ is_where_it_should_be(const MoveRequest *request, const Stay *stay)
 		request->nights.departure == stay->nights.departure;
 }
 
+/* What the ledger notes of a stay beside its nights. */
 static Note
 note_of_stay(const Stay *stay)
 {
@@ -274,55 +303,65 @@ note_of_stay(const Stay *stay)
 }
 
 /*
- * For an entry that takes a stay away: the ref named its confirmation, and must
- * not be found as that of a hold_return.
+ * What it notes where the stay goes away.  There the ref of a token is one
+ * that was given to hold_return, which has to know its own again.
  */
 static Note
-note_without_ref(const Note *note)
+note_of_departure(const Stay *stay)
 {
-	Note		without = *note;
+	Note		note = note_of_stay(stay);
 
-	without.ref = NULL;
-	return without;
+	if (stay->token != NULL)
+		note.ref = NULL;
+	return note;
 }
 
-/* Moves the stay; nothing is in the way any more. */
+/*
+ * Moves the stay; nothing is in the way any more.  What its token took in the
+ * room that it leaves stays remembered there, until it comes back or is given
+ * up.
+ */
 static void
-move_stay(MoveRequest *request, Standing *from, Change *leave, Standing *to,
+move_stay(MoveRequest *request, Standing *from, Change *leave, StayRoom *to,
 		  Change *arrive)
 {
 	Hold	   *held = linitial(from->confirmed);
+	Note		left = note_of_departure(held->stay);
 	Note		note = note_of_stay(held->stay);
-	Note		left = note_without_ref(&note);
-	int64		without = taken_without(from, held->stay);
+	int64		taken = from == &to->standing ?
+	taken_without(from, held->qty) : taken_without_left(to);
 
 	request->stay.version++;
-	if (from == to)
-	{
-		change_leave_room(leave, held, without, &left);
-		change_enter_room(arrive, hold_of_stay(&to->pool, &request->stay),
-						  without, &note);
-	}
-	else
-	{
-		/* what the token took in the room that it leaves stays remembered */
-		change_leave_room(leave, held, memory_taken(from), &left);
-		change_enter_room(arrive, hold_of_stay(&to->pool, &request->stay),
-						  memory_taken(to), &note);
-	}
+	change_leave_room(leave, held, memory_taken(from), &left);
+	change_enter_room(arrive, hold_of_stay(&to->standing.pool, &request->stay),
+					  taken, &note);
 	from->change = leave;
-	to->change = arrive;
+	to->standing.change = arrive;
+}
+
+/*
+ * The move's own moment, which both rooms tell of: by it the two entries are
+ * known to belong together, also where the clock was set back.
+ */
+static TimestampTz
+moment_of_move(const MoveRequest *request, const Standing *from,
+			   const Standing *to, TimestampTz clock)
+{
+	TimestampTz last = Max(from->pool.last_at, to->pool.last_at);
+
+	return Max(clock, Max(last, request->token_last_at) + 1);
 }
 
 static void
 decide_move_to(Attempt *attempt, Snapshot snapshot, Standing *from,
-			   Standing *to)
+			   StayRoom *room)
 {
 	MoveRequest *request = attempt->request;
+	Standing   *to = &room->standing;
 	Stay	   *stay = ((Hold *) linitial(from->confirmed))->stay;
-	Change	   *leave = change_begin(&from->pool, attempt->clock);
-	Change	   *arrive = to == from ? leave :
-	change_begin(&to->pool, attempt->clock);
+	TimestampTz at = moment_of_move(request, from, to, attempt->clock);
+	Change	   *leave = change_begin(&from->pool, at);
+	Change	   *arrive = to == from ? leave : change_begin(&to->pool, at);
 
 	plan_stay(request, stay, &to->pool);
 	request->outcome = OUTCOME_RENEWED;
@@ -336,67 +375,48 @@ decide_move_to(Attempt *attempt, Snapshot snapshot, Standing *from,
 	if (to != from && has_a_stay(to, attempt->clock))
 		return;
 	request->outcome = OUTCOME_CHANGED;
-	expire_own(to, arrive);
-	move_stay(request, from, leave, to, arrive);
+	expire_own(arrive, to);
+	move_stay(request, from, leave, room, arrive);
 }
 
-/*
- * When the last confirmed stay of a token is cancelled, rooms that its stays
- * were moved away from have no memory of them any more either.
- */
+/* Gives the stay up where it is, and the memory of it where it was. */
 static void
-forget_moved_stays(List *others, int64 left, TimestampTz clock)
-{
-	Note		note = {0};
-	ListCell   *lc;
-
-	foreach(lc, others)
-	{
-		if (left > 0 || ((Standing *) lfirst(lc))->confirmed != NIL)
-			return;
-	}
-	foreach(lc, others)
-	{
-		Standing   *other = lfirst(lc);
-
-		if (memory_taken(other) == 0)
-			continue;
-		other->change = change_begin(&other->pool, clock);
-		change_return(other->change, NULL, memory_last_consumption(other), 0,
-					  0, &note);
-	}
-}
-
-static void
-cancel_stay(Attempt *attempt, List *standings)
+decide_cancel(Attempt *attempt, List *rooms)
 {
 	MoveRequest *request = attempt->request;
-	Standing   *from = linitial(standings);
-	Hold	   *held = linitial(from->confirmed);
-	Note		note = note_of_stay(held->stay);
-	int64		left = taken_without(from, held->stay);
+	Hold	   *held = linitial(((Standing *) linitial(rooms))->confirmed);
+	Note		note = note_of_departure(held->stay);
+	ListCell   *lc;
 
-	note = note_without_ref(&note);
-	from->change = change_begin(&from->pool, attempt->clock);
-	change_give_up(from->change, held, left, &note);
-	forget_moved_stays(list_copy_tail(standings, 1), left, attempt->clock);
+	foreach(lc, rooms)
+	{
+		StayRoom   *room = lfirst(lc);
+		Standing   *standing = &room->standing;
+
+		standing->change = change_begin(&standing->pool, attempt->clock);
+		if (room->departure == NULL)
+			change_give_up(standing->change, held,
+						   taken_without(standing, held->qty), &note);
+		else
+			change_forget_stay(standing->change, room->departure,
+							   taken_without_left(room), &note);
+	}
 	request->outcome = OUTCOME_RETURNED;
 }
 
 static void
-decide_move(Attempt *attempt, Snapshot snapshot, List *standings)
+decide_move(Attempt *attempt, Snapshot snapshot, List *rooms)
 {
 	MoveRequest *request = attempt->request;
 
 	request->outcome = OUTCOME_NOT_FOUND;
 	request->blocking = NIL;
-	if (standings == NIL)
+	if (rooms == NIL)
 		return;
 	if (request->cancel)
-		cancel_stay(attempt, standings);
+		decide_cancel(attempt, rooms);
 	else
-		decide_move_to(attempt, snapshot, linitial(standings),
-					   llast(standings));
+		decide_move_to(attempt, snapshot, linitial(rooms), llast(rooms));
 }
 
 static void
@@ -406,7 +426,7 @@ run_move(Store *store, MoveRequest *request)
 
 	attempt.store = store;
 	attempt.request = request;
-	attempt.find = find_both_rooms;
+	attempt.find = find_stay;
 	attempt.decide = decide_move;
 	(void) attempt_run(&attempt);
 }
@@ -460,7 +480,11 @@ hold_move_stay(PG_FUNCTION_ARGS)
 /*
  * hold_cancel_stay(stay_id bigint) returns boolean
  *
- * Gives up a confirmed stay; false if there is none of that id.
+ * Gives up a confirmed stay, and what is remembered of it in rooms that it was
+ * moved from; false if there is none of that id.
+ *
+ * Error 22004 for NULL.  Locks the rows of all these rooms until the
+ * transaction ends.
  */
 Datum
 hold_cancel_stay(PG_FUNCTION_ARGS)

@@ -46,31 +46,19 @@ static List *
 find_rooms(Attempt *attempt, Snapshot snapshot)
 {
 	StayRequest *request = attempt->request;
+	TokenFacts *facts = facts_of_token(attempt->store, snapshot,
+									   request->token, true);
 	List	   *claims = NIL;
 
 	for (int i = 0; i < request->count; i++)
 	{
 		StayClaim  *claim = palloc0(sizeof(StayClaim));
 
-		claim->standing = *standing_in_room(attempt->store, snapshot,
-											request->token,
+		claim->standing = *standing_in_room(attempt->store, snapshot, facts,
 											request->rooms[i]);
 		claims = lappend(claims, claim);
 	}
 	return claims;
-}
-
-static bool
-is_own(const Standing *standing, const Stay *stay)
-{
-	ListCell   *lc;
-
-	foreach(lc, standing->holds)
-	{
-		if (((Hold *) lfirst(lc))->stay->id == stay->id)
-			return true;
-	}
-	return false;
 }
 
 /* Sorts the stays of others that have a night in common with the request. */
@@ -89,7 +77,7 @@ survey_room(Attempt *attempt, Snapshot snapshot, StayClaim *claim)
 	{
 		Stay	   *stay = lfirst(lc);
 
-		if (is_own(standing, stay))
+		if (standing_holds_stay(standing, stay))
 			continue;
 		if (rule_is_live(stay->expires_at, attempt->clock))
 			claim->blocking = lappend(claim->blocking, stay);

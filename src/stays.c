@@ -108,7 +108,7 @@ row_has_tenant(Store *store)
 						  DatumGetTextPP(store_stays(store)->row->tts_values[STAY_TENANT]));
 }
 
-/* Returns the token's stays, held and confirmed, in the order of their ids. */
+/* Returns the token's stays, held and confirmed, in no order. */
 List *
 stays_of_token(Store *store, Snapshot snapshot, const text *token)
 {
@@ -174,6 +174,18 @@ stays_find(Store *store, Snapshot snapshot, int64 id, Stay *stay)
 	return found;
 }
 
+/* The oldest first, and pieces of one stay in the order of their ids. */
+static int
+compare_expiry(const ListCell *a, const ListCell *b)
+{
+	const Stay *first = lfirst(a);
+	const Stay *second = lfirst(b);
+
+	if (first->expires_at != second->expires_at)
+		return first->expires_at < second->expires_at ? -1 : 1;
+	return first->id < second->id ? -1 : 1;
+}
+
 /* Returns held stays whose time is over, of all tenants, the oldest first. */
 List *
 stays_expired(Store *store, Snapshot snapshot, TimestampTz clock, int64 most)
@@ -189,6 +201,7 @@ stays_expired(Store *store, Snapshot snapshot, TimestampTz clock, int64 most)
 	while (list_length(stays) < most && probe_next(&probe))
 		stays = lappend(stays, read_stay(store_stays(store)->row));
 	probe_end(&probe);
+	list_sort(stays, compare_expiry);
 	return stays;
 }
 

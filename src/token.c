@@ -15,6 +15,7 @@
 #include "answers.h"
 #include "classes.h"
 #include "memory.h"
+#include "moves.h"
 #include "rules.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -142,27 +143,43 @@ token_lapsed_beside(const Standing *standing, TimestampTz since,
 		token_lapsed_at(standing) > since;
 }
 
-/*
- * Is it only the place to which a stay was moved?  Its confirmation is told
- * where it was made, as long as that is remembered.
- */
+/* Was the token's stay there moved from another room, which tells of it? */
 static bool
 is_told_elsewhere(const Standing *standing, List *standings)
 {
+	const Entry *arrival = memory_last_consumption(standing);
 	ListCell   *lc;
 
-	if (standing->outcome != OUTCOME_ALREADY_CONSUMED ||
-		!memory_came_by_move(standing))
+	if (arrival == NULL || !entry_is_arrival(arrival))
 		return false;
 	foreach(lc, standings)
 	{
-		Standing   *other = lfirst(lc);
-
-		if (other->pool.is_room && !memory_came_by_move(other) &&
-			other->outcome == OUTCOME_ALREADY_CONSUMED)
+		if (moves_departure(((Standing *) lfirst(lc))->entries, arrival) != NULL)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * The standings of which a verb on holds tells: one a hold.  A confirmed stay
+ * is told where it was confirmed, wherever it was moved.
+ */
+List *
+token_holds_told(List *standings)
+{
+	List	   *told = NIL;
+	ListCell   *lc;
+
+	foreach(lc, standings)
+	{
+		Standing   *standing = lfirst(lc);
+
+		if ((standing->outcome != OUTCOME_ALREADY_CONSUMED &&
+			 standing->outcome != OUTCOME_RETURNED) ||
+			!is_told_elsewhere(standing, standings))
+			told = lappend(told, standing);
+	}
+	return told;
 }
 
 /*
@@ -174,7 +191,6 @@ token_answer(FunctionCallInfo fcinfo, Store *store,
 			 const TokenRequest *request, List *standings, int line)
 {
 	SettlementAnswer answer = {0};
-	int			row = 0;
 	ListCell   *lc;
 
 	answer.outcome = OUTCOME_NOT_FOUND;
@@ -187,18 +203,15 @@ token_answer(FunctionCallInfo fcinfo, Store *store,
 		Standing   *standing = lfirst(lc);
 		Figures    *figures = &standing->figures;
 
-		if (is_told_elsewhere(standing, standings))
-			continue;
-		row++;
+		if (!figures->of_stay)
+			figures->of_stay = memory_nights(standing, &figures->nights);
 		answer.outcome = standing->outcome;
-		answer.line = line > 0 ? line : row;
+		answer.line = line > 0 ? line : foreach_current_index(lc) + 1;
 		answer.pool = standing->pool.is_room ? NULL : standing->pool.key;
 		answer.of_room = standing->pool.is_room;
 		answer.room_id = standing->pool.room_id;
-		answer.of_stay = figures->of_stay ||
-			memory_nights(standing, &answer.nights);
-		if (figures->of_stay)
-			answer.nights = figures->nights;
+		answer.of_stay = figures->of_stay;
+		answer.nights = figures->nights;
 		answer.known = standing->outcome != OUTCOME_NOT_FOUND;
 		answer.qty = figures->before;
 		answer.consumed = figures->consumed;

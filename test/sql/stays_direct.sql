@@ -192,6 +192,16 @@ VALUES ('', 20, 81, '[2031-06-05,2031-06-06)');
 INSERT INTO room_stays (room_id, stay, token, expires_at)
 VALUES (20, '[2031-06-05,2031-06-06)', 'ann', now() + '1 hour');
 \echo :LAST_ERROR_SQLSTATE
+INSERT INTO room_stays (room_id, reservation_id, stay, token_key)
+VALUES (20, 81, '[2031-06-05,2031-06-06)', hold_token_key('stays direct', 'ann'));
+\echo :LAST_ERROR_SQLSTATE
+-- a row from a dump brings all of it
+BEGIN;
+INSERT INTO room_stays (stay_id, tenant, room_id, reservation_id, stay, token, token_key, held_since, version)
+VALUES (-1, 'stays direct', 20, 81, '[2031-06-05,2031-06-06)', 'ann', hold_token_key('stays direct', 'ann'), now(), 3);
+SELECT token, token_key = hold_token_key(tenant, token) AS same_key, version
+FROM room_stays WHERE stay_id = -1;
+ROLLBACK;
 SELECT * FROM rooms WHERE room_id = 20;
 
 UPDATE room_stays SET stay = '[2031-06-05,2031-06-06)' WHERE room_id = 20;

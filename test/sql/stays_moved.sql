@@ -132,4 +132,156 @@ SELECT outcome, refunded FROM hold_return('jim', qty => 1, ref => 'order 6');
 \echo :LAST_ERROR_SQLSTATE
 SELECT regress_ok();
 
+--
+-- Retries: the first figures, one row a hold of the first call
+--
+
+-- moved within its room
+SELECT outcome FROM hold_try_stay('kim', 277, '[2031-05-01,2031-05-09)');
+SELECT outcome, qty, consumed, stay FROM hold_consume('kim', reservation_id => 1, ref => 'R-1');
+SELECT outcome FROM hold_move_stay(stay_of('kim'), stay => '[2031-05-03,2031-05-05)');
+SELECT outcome, qty, consumed, stay FROM hold_consume('kim', reservation_id => 1);
+SELECT outcome, qty, consumed, stay FROM hold_consume('kim', ref => 'R-1');
+SELECT outcome, qty, consumed, stay FROM hold_release('kim');
+-- then to another, and on to a third
+SELECT outcome FROM hold_move_stay(stay_of('kim'), 377);
+SELECT outcome, line, room_id, qty, consumed, stay, reservation_id FROM hold_consume('kim', reservation_id => 1);
+SELECT outcome FROM hold_move_stay(stay_of('kim'), 477, '[2031-05-03,2031-05-06)');
+SELECT outcome, line, room_id, qty, consumed, stay FROM hold_consume('kim', reservation_id => 1);
+SELECT outcome, line, room_id, qty, consumed, stay FROM hold_consume('kim', ref => 'R-1');
+SELECT outcome, line, room_id, qty, consumed, stay FROM hold_consume_batch(ARRAY['kim', 'kim'], refs => ARRAY['R-1', NULL]);
+SELECT outcome, room_id, qty FROM hold_release('kim');
+SELECT outcome, line FROM hold_renew('kim');
+SELECT kind, state, consumed, room_id, stay FROM hold_get('kim');
+SELECT regress_ok();
+
+-- given up: told once, and every room may be claimed afresh
+SELECT hold_cancel_stay(stay_of('kim'));
+SELECT outcome, line, room_id, qty, consumed, stay, reservation_id FROM hold_consume('kim', reservation_id => 1);
+SELECT outcome, room_id FROM hold_release('kim');
+SELECT outcome, line FROM hold_renew('kim');
+SELECT outcome, room_id, refunded FROM hold_return('kim') ORDER BY room_id;
+SELECT state, room_id, stay FROM hold_get('kim') ORDER BY room_id;
+SELECT * FROM ledger WHERE token = 'kim';
+SELECT outcome FROM hold_try_stays('kim', ARRAY[277, 377, 477], '[2031-05-01,2031-05-03)');
+SELECT outcome, room_id, consumed, stay FROM hold_consume('kim', reservation_id => 2) ORDER BY room_id;
+SELECT outcome, room_id, consumed, stay FROM hold_consume('kim', reservation_id => 2) ORDER BY room_id;
+SELECT regress_ok();
+
+-- without a move it says the same
+SELECT outcome FROM hold_try_stay('leo', 278, '[2031-05-01,2031-05-09)');
+SELECT outcome FROM hold_consume('leo', reservation_id => 1);
+SELECT hold_cancel_stay(stay_of('leo'));
+SELECT outcome, qty, consumed, stay FROM hold_consume('leo', reservation_id => 1);
+
+-- to another room and back, cancelled there
+SELECT outcome FROM hold_try_stay('mia', 279, '[2031-05-01,2031-05-09)');
+SELECT outcome FROM hold_consume('mia', reservation_id => 1);
+SELECT outcome FROM hold_move_stay(stay_of('mia'), 379);
+SELECT outcome FROM hold_move_stay(stay_of('mia'), 279, '[2031-05-01,2031-05-04)');
+SELECT outcome, room_id, qty, consumed, stay FROM hold_consume('mia', reservation_id => 1);
+SELECT outcome, taken FROM hold_try_stay('mia', 379, '[2031-05-01,2031-05-09)');
+SELECT outcome FROM hold_move_stay(stay_of('mia'), 379);
+SELECT outcome FROM hold_move_stay(stay_of('mia'), 279);
+SELECT hold_cancel_stay(stay_of('mia'));
+SELECT outcome, room_id FROM hold_consume('mia', reservation_id => 1);
+SELECT outcome FROM hold_try_stays('mia', ARRAY[279, 379], '[2031-05-01,2031-05-03)');
+SELECT count(*) FROM hold_release('mia') WHERE refunded > 0;
+SELECT regress_ok();
+
+--
+-- Several stays of one token
+--
+
+-- each room remembers its own, also where both have moved at once
+SELECT outcome FROM hold_try_stays('nia', ARRAY[501, 502], '[2031-05-01,2031-05-03)');
+SELECT outcome FROM hold_consume('nia', reservation_id => 1);
+BEGIN;
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM room_stays WHERE tenant = hold_tenant() AND room_id = 501), 503);
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM room_stays WHERE tenant = hold_tenant() AND room_id = 502), 504);
+COMMIT;
+SELECT outcome, room_id, consumed FROM hold_consume('nia', reservation_id => 1) ORDER BY room_id;
+SELECT hold_cancel_stay((SELECT stay_id FROM room_stays WHERE tenant = hold_tenant() AND room_id = 504));
+SELECT outcome, room_id, consumed FROM hold_consume('nia', reservation_id => 1) ORDER BY room_id;
+SELECT outcome FROM hold_try_stay('nia', 501, '[2031-06-01,2031-06-03)');
+SELECT outcome FROM hold_try_stay('nia', 502, '[2031-06-01,2031-06-03)');
+SELECT outcome, room_id FROM hold_release('nia') ORDER BY room_id;
+-- one passes through a room that the other has left, and ends where that began
+SELECT outcome FROM hold_try_stays('ole', ARRAY[511, 512], '[2031-05-01,2031-05-03)');
+SELECT outcome FROM hold_consume('ole', reservation_id => 2);
+SELECT stay_id AS first FROM room_stays WHERE tenant = hold_tenant() AND room_id = 511 \gset
+SELECT stay_id AS second FROM room_stays WHERE tenant = hold_tenant() AND room_id = 512 \gset
+SELECT outcome FROM hold_move_stay(:first, 513);
+SELECT outcome FROM hold_move_stay(:first, 514);
+SELECT outcome FROM hold_move_stay(:second, 513);
+SELECT outcome FROM hold_move_stay(:second, 511);
+SELECT outcome, room_id, consumed FROM hold_consume('ole', reservation_id => 2) ORDER BY room_id;
+SELECT hold_cancel_stay(:second);
+SELECT outcome, room_id, consumed FROM hold_consume('ole', reservation_id => 2) ORDER BY room_id;
+SELECT outcome, room_id FROM unnest(ARRAY[511, 512, 513, 514]) room, hold_try_stay('ole', room, '[2031-06-01,2031-06-02)');
+SELECT hold_cancel_stay(:first);
+SELECT outcome, room_id FROM hold_try_stays('ole', ARRAY[511, 512, 513, 514], '[2031-06-01,2031-06-02)') ORDER BY room_id;
+SELECT regress_ok();
+
+-- two pieces: the retry tells both, whatever becomes of one
+SELECT outcome FROM hold_try_stay('pam', 521, '[2031-05-01,2031-05-09)');
+SELECT hold_release_stay('pam', 521, '[2031-05-04,2031-05-05)');
+SELECT outcome, qty, consumed, stay FROM hold_consume('pam', reservation_id => 3);
+SELECT hold_cancel_stay(stay_of('pam'));
+SELECT outcome, qty, consumed, stay FROM hold_consume('pam', reservation_id => 3);
+SELECT hold_cancel_stay(stay_of('pam'));
+SELECT outcome, qty, consumed FROM hold_consume('pam', reservation_id => 3);
+-- one moved away and cancelled there, then the other
+SELECT outcome FROM hold_try_stay('quy', 521, '[2031-05-01,2031-05-09)');
+SELECT hold_release_stay('quy', 521, '[2031-05-04,2031-05-05)');
+SELECT outcome FROM hold_consume('quy', reservation_id => 4);
+SELECT outcome FROM hold_move_stay(stay_of('quy'), 522);
+SELECT outcome, room_id, qty, consumed, stay FROM hold_consume('quy', reservation_id => 4);
+SELECT hold_cancel_stay((SELECT stay_id FROM room_stays WHERE tenant = hold_tenant() AND room_id = 522));
+SELECT outcome, room_id, qty, consumed, stay FROM hold_consume('quy', reservation_id => 4);
+SELECT hold_cancel_stay(stay_of('quy'));
+SELECT outcome, room_id, qty, consumed FROM hold_consume('quy', reservation_id => 4);
+-- the other way round
+SELECT outcome FROM hold_try_stay('ros', 521, '[2031-05-01,2031-05-09)');
+SELECT hold_release_stay('ros', 521, '[2031-05-04,2031-05-05)');
+SELECT outcome FROM hold_consume('ros', reservation_id => 5);
+SELECT outcome FROM hold_move_stay(stay_of('ros'), 522);
+SELECT hold_cancel_stay((SELECT stay_id FROM room_stays WHERE tenant = hold_tenant() AND room_id = 521));
+SELECT outcome, room_id, qty, consumed, stay FROM hold_consume('ros', reservation_id => 5);
+SELECT hold_cancel_stay(stay_of('ros'));
+SELECT outcome, room_id, qty, consumed FROM hold_consume('ros', reservation_id => 5);
+-- both returned at once
+SELECT outcome FROM hold_try_stay('sue', 521, '[2031-05-01,2031-05-09)');
+SELECT hold_release_stay('sue', 521, '[2031-05-04,2031-05-05)');
+SELECT outcome FROM hold_consume('sue', reservation_id => 6);
+SELECT outcome FROM hold_move_stay(stay_of('sue'), 522);
+SELECT outcome, room_id, refunded, stay FROM hold_return('sue', ref => 'back') ORDER BY room_id;
+SELECT outcome, room_id, refunded, stay FROM hold_return('sue', ref => 'back') ORDER BY room_id;
+SELECT outcome FROM hold_try_stays('sue', ARRAY[521, 522], '[2031-05-01,2031-05-09)');
+SELECT count(*) FROM hold_release('sue') WHERE refunded > 0;
+SELECT regress_ok();
+
+-- paid late, in pieces, together with a pool
+SELECT hold_pool_set('breakfast', 5) > 0 AS made;
+SELECT outcome FROM hold_try_stay('tom', 531, '[2031-05-01,2031-05-09)', '1 h');
+SELECT hold_release_stay('tom', 531, '[2031-05-04,2031-05-05)');
+SELECT outcome FROM hold_try('tom', 'breakfast', ttl => '1 h');
+SET hold_ledger.clock_offset = '2 h';
+SELECT outcome, pool, room_id, consumed, stay FROM hold_consume('tom', reservation_id => 7, late => true) ORDER BY room_id;
+SELECT outcome FROM hold_move_stay(stay_of('tom'), 532);
+SELECT outcome, pool, room_id, consumed, stay FROM hold_consume('tom', reservation_id => 7, late => true) ORDER BY room_id;
+-- the clock goes back, the ledger does not: a move is known by its moment
+RESET hold_ledger.clock_offset;
+SELECT outcome FROM hold_move_stay(stay_of('tom'), 533);
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM room_stays WHERE tenant = hold_tenant() AND room_id = 531), 534);
+SELECT outcome, pool, room_id, consumed, stay FROM hold_consume('tom', reservation_id => 7) ORDER BY room_id;
+SELECT hold_cancel_stay((SELECT stay_id FROM room_stays WHERE tenant = hold_tenant() AND room_id = 533));
+SELECT outcome, pool, room_id, consumed FROM hold_consume('tom', reservation_id => 7) ORDER BY room_id;
+SELECT outcome FROM hold_try_stay('tom', 532, '[2031-06-01,2031-06-02)');
+SELECT hold_cancel_stay((SELECT stay_id FROM room_stays WHERE tenant = hold_tenant() AND room_id = 534));
+SELECT outcome, pool, room_id, consumed FROM hold_consume('tom', 'breakfast');
+SELECT outcome, pool, room_id, refunded FROM hold_return('tom') ORDER BY room_id;
+SELECT outcome, pool, room_id FROM hold_release('tom') ORDER BY room_id;
+SELECT regress_ok();
+
 DROP FUNCTION stay_of;
