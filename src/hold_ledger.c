@@ -15,11 +15,11 @@
  *				(claims on pools), token.c (all that a token has), ended.c (how
  *				it ended), standing.c (how a token stands in one place), memory.c
  *				(what the ledger remembers of it), moves.c (the way of a stay
- *				from room to room), stripes.c (claims on pools with several counter rows), vacancy.c
- *				(what a pool could still give), source.c (capacity that a
- *				function tells), batch.c (what batches share), rows.c (all
- *				counter rows of a pool at once), change.c (what one call does
- *				to one pool or room)
+ *				from room to room), stripes.c (claims on pools with several
+ *				counter rows), vacancy.c (what a pool could still give), source.c
+ *				(capacity that a function tells), batch.c (what batches share),
+ *				rows.c (all counter rows of a pool at once), change.c (what one
+ *				call does to one pool or room)
  *	tables		pools.c (rooms too), holds.c, stays.c, classes.c, entries.c (the
  *				ledger): one room a table; hints.c (where the rows of pools
  *				were seen last)
