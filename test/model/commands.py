@@ -186,7 +186,8 @@ def look_at_everything(wanted):
         "available": _object(wanted["available"], "hold_available('{}')"),
         "count": _object(wanted["count"], "hold_count('{}')"),
         "get": _object(wanted["get"],
-                       "(SELECT coalesce(json_agg(g), '[]') FROM hold_get('{}') g)"),
+                       "(SELECT coalesce(json_agg(g ORDER BY kind, pool_id, room_id, stay), '[]')"
+                       " FROM hold_get('{}') g)"),
         "verify": "(SELECT coalesce(json_agg(v), '[]') FROM hold_verify() v)",
     }
     return "SELECT json_build_object({})::text".format(

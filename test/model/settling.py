@@ -192,9 +192,8 @@ def give_back(world, token, pool=None, qty=None, ref=None):
         if ref is None:
             raise Mistake("22004")
     found = [(p, m) for p, m in _find(world, token, pool) if m.ever_consumed]
-    if qty is not None and len(found) > 1:
-        raise Mistake("22023")
-    if qty is not None and any(isinstance(p, Room) for p, _ in found):
+    left = [p for p, m in found if m.consumed]
+    if qty is not None and (len(left) > 1 or any(isinstance(p, Room) for p in left)):
         raise Mistake("22023")
     rows = [_return_one(world, token, p, m, qty, ref) for p, m in found]
     return number_rows(rows or [not_found(pool)])
