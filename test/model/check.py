@@ -76,11 +76,13 @@ def check_extension(arguments):
     with multiprocessing.Pool(arguments.jobs) as workers:
         while steps < arguments.steps:
             numbers = list(itertools.islice(seeds, arguments.jobs))
-            for done, error in workers.imap_unordered(batch, numbers):
-                steps += done
-                if error:
-                    print(error, flush=True)
-                yield error is None
+            results = workers.map(batch, numbers)
+            errors = [error for _, error in results if error]
+            print(*errors, sep="\n", end="", flush=True)
+            yield from (error is None for _, error in results)
+            steps += sum(done for done, _ in results)
+            if errors and not arguments.keep_going:
+                break
     print(f"{steps} steps, {steps / (time.monotonic() - started):.0f} a second")
 
 
@@ -145,6 +147,7 @@ def main():
     parser.add_argument("--steps", type=int, default=20000, help="at least so many")
     parser.add_argument("--seed", type=int, default=1, help="of the first batch")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep-going", action="store_true", help="after a failure too")
     parser.add_argument("--no-shrink", dest="shrink", action="store_false",
                         help="show sequences as they were found")
     parser.add_argument("--mutants", action="store_true", help="check the check")

@@ -71,11 +71,8 @@ def nights(value):
 
 def plain(value):
     """A number as the server writes it: all digits, no trailing zeros."""
-    if isinstance(value, Decimal):
-        text = format(value, "f")
-        return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-0", "0") \
-            if value == 0 else text.rstrip("0").rstrip(".") if "." in text else text
-    return str(value)
+    text = format(value, "f") if isinstance(value, Decimal) else str(value)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def expected(value, column=None):
@@ -110,7 +107,7 @@ class Server:
         if self.tests % 25 == 0:
             self.use_new_database()
         self.tests += 1
-        self.script = ["SELECT hold_clock() AS t0 \\gset"]
+        self.script = ["-- after test/model/setup.sql", "SELECT hold_clock() AS t0 \\gset"]
         self.cursor.execute("SELECT clock_timestamp()")
         self.t0 = self.cursor.fetchone()[0]
 
