@@ -24,7 +24,7 @@ from server import Recorder, Replay, Server
 
 STEPS = 40  # of a sequence
 SEQUENCES = 25  # of a batch
-RECORDED = 50  # sequences of each kind that mutants meet
+RECORDED = 80  # sequences of each kind that mutants meet
 
 tests = itertools.count(1)
 

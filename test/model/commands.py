@@ -118,6 +118,7 @@ SETTLING = [
          late=yes, ref=seldom(refs)),
     verb("hold_consume", token=tokens, pool=seldom(pools), qty=often(quantities),
          final=st.just(False), ref=often(refs), late=yes),
+    verb("hold_consume", token=tokens, pool=pools, qty=quantities, final=st.just(False), ref=refs),
     verb("hold_consume", token=tokens, late=yes),
     st.builds(columns, batches),
     verb("hold_release", token=tokens, pool=seldom(pools)),

@@ -153,7 +153,7 @@ def _row(world, pool, memory, outcome):
     return {
         "outcome": outcome, "pool": pool.name, "qty": claim.held,
         "consumed": ZERO, "refunded": ZERO,
-        "held": ZERO if outcome == "expired" else claim.held,
+        "held": claim.held if claim.live(world.clock) else ZERO,
         "at": world.clock if claim.live(world.clock) or outcome == "blocked" else at,
         "payload": claim.payload, "room_id": None, "stay": None, "reservation_id": None}
 
@@ -200,8 +200,8 @@ def give_back(world, token, pool=None, qty=None, ref=None):
         if ref is None:
             raise Mistake("22004")
     found = [(p, m) for p, m in _find(world, token, pool) if m.ever_consumed]
-    left = [p for p, m in found if m.consumed]
-    if qty is not None and (len(left) > 1 or any(isinstance(p, Room) for p in left)):
+    several = sum(m.consumed > 0 for _, m in found) > 1
+    if qty is not None and (several or any(isinstance(p, Room) for p, _ in found)):
         raise Mistake("22023")
     rows = [_return_one(world, token, p, m, qty, ref) for p, m in found]
     return number_rows(rows or [not_found(pool)])
@@ -221,7 +221,9 @@ def _return_one(world, token, pool, memory, qty, ref):
     if claim.ended is not None and back:
         claim.ended = "consumed" if memory.consumed else "returned"
         claim.ended_at = world.clock
-    row = _row(world, pool, memory, "returned") | {
+    row = _row(world, pool, memory, "returned")
+    row |= {
+        "qty": row["held"],
         "refunded": back, "at": world.clock, "reservation_id": memory.reservation_id}
     if ref is not None:
         memory.returns[ref] = row
