@@ -15,16 +15,18 @@ import time
 from unittest import mock
 
 from hypothesis import HealthCheck, Phase, seed, settings
-from hypothesis.stateful import run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-import commands
-from machine import Disagreement, machine_of
+from commands import KINDS
+from comparison import Comparison, Disagreement
 from mutants import MUTANTS
-from server import Server
+from server import Recorder, Replay, Server
 
 STEPS = 40  # of a sequence
 SEQUENCES = 25  # of a batch
-TRIES = 20  # batches in which a mutant must be found
+RECORDED = 80  # sequences of each kind that mutants meet
+
+tests = itertools.count(1)
 
 
 @functools.cache
@@ -33,18 +35,37 @@ def server(dsn):
     return Server(dsn)
 
 
-def run_batch(number, dsn, shrink=True):
+def run_batch(number, dsn, shrink):
     """Runs the sequences of a seed; returns how many steps, and what was found."""
-    machine = machine_of(server(dsn), commands.KINDS[number % len(commands.KINDS)])
-    run = settings(
-        max_examples=SEQUENCES, stateful_step_count=STEPS, database=None, deadline=None,
-        phases=[Phase.generate, Phase.shrink] if shrink else [Phase.generate],
-        print_blob=False, suppress_health_check=list(HealthCheck))
+
+    class Machine(RuleBasedStateMachine):
+        steps = 0
+
+        def __init__(self):
+            super().__init__()
+            self.comparison = Comparison(server(dsn), f"test {next(tests)}")
+
+        @rule(command=KINDS[number % len(KINDS)])
+        def step(self, command):
+            Machine.steps += 1
+            self.comparison.step(command)
+
+        def teardown(self):
+            self.comparison.end()
+
+    phases = [Phase.generate, Phase.shrink] if shrink else [Phase.generate]
     try:
-        run_state_machine_as_test(seed(number)(machine), settings=run)
+        run_machine(Machine, number, SEQUENCES, phases)
     except Disagreement as error:
-        return machine.steps, f"seed {number}:{error}\n"
-    return machine.steps, None
+        return Machine.steps, f"seed {number}:{error}\n"
+    return Machine.steps, None
+
+
+def run_machine(machine, number, sequences, phases):
+    run = settings(
+        max_examples=sequences, stateful_step_count=STEPS, database=None, deadline=None,
+        phases=phases, print_blob=False, suppress_health_check=list(HealthCheck))
+    run_state_machine_as_test(seed(number)(machine), settings=run)
 
 
 def check_extension(arguments):
@@ -55,29 +76,69 @@ def check_extension(arguments):
     with multiprocessing.Pool(arguments.jobs) as workers:
         while steps < arguments.steps:
             numbers = list(itertools.islice(seeds, arguments.jobs))
-            for done, error in workers.imap_unordered(batch, numbers):
-                steps += done
-                if error:
-                    print(error, flush=True)
-                yield error is None
+            results = workers.map(batch, numbers)
+            errors = [error for _, error in results if error]
+            print(*errors, sep="\n", end="", flush=True)
+            yield from (error is None for _, error in results)
+            steps += sum(done for done, _ in results)
+            if errors and not arguments.keep_going:
+                break
     print(f"{steps} steps, {steps / (time.monotonic() - started):.0f} a second")
+
+
+def record(number, recorder):
+    """Sequences as (commands, answers), as far as model and server agree."""
+    recordings = []
+
+    class Machine(RuleBasedStateMachine):
+        def __init__(self):
+            super().__init__()
+            self.comparison = Comparison(recorder, f"test {next(tests)}")
+            self.agrees = True
+            self.commands = []
+            recordings.append((self.commands, recorder.tape))
+
+        @rule(command=KINDS[number % len(KINDS)])
+        def step(self, command):
+            if not self.agrees:
+                return
+            try:
+                self.comparison.step(command)
+                self.commands.append(command)
+            except Disagreement:
+                self.agrees = False
+
+        def teardown(self):
+            self.comparison.clear()
+
+    run_machine(Machine, number, RECORDED, [Phase.generate])
+    return recordings
+
+
+def agrees(recording):
+    """Does the model, as it is now, agree with what was recorded?"""
+    commands, tape = recording
+    comparison = Comparison(Replay(tape), "replay")
+    try:
+        for command in commands:
+            comparison.step(command)
+    except Disagreement:
+        return False
+    return True
 
 
 def check_mutants(arguments):
     """Yields True for each mutant that disagrees where the model agrees."""
-    quiet = functools.partial(run_batch, dsn=arguments.dsn, shrink=False)
-    agrees = functools.cache(lambda number: quiet(number)[1] is None)
-    seeds = range(arguments.seed, arguments.seed + TRIES)
+    seeds = range(arguments.seed, arguments.seed + len(KINDS))
+    recorder = Recorder(arguments.dsn)
+    recordings = [one for number in seeds for one in record(number, recorder)]
+    print(f"{sum(len(commands) for commands, _ in recordings)} steps recorded")
+    yield all(map(agrees, recordings))
     for name, target, attribute, wrong in MUTANTS:
-        found = any(agrees(number) and _disagrees(quiet, number, target, attribute, wrong)
-                    for number in seeds)
+        with mock.patch.object(target, attribute, wrong):
+            found = not all(map(agrees, recordings))
         print(f"{'found' if found else 'NOT FOUND'}: {name}", flush=True)
         yield found
-
-
-def _disagrees(quiet, number, target, attribute, wrong):
-    with mock.patch.object(target, attribute, wrong):
-        return quiet(number)[1] is not None
 
 
 def main():
@@ -86,6 +147,7 @@ def main():
     parser.add_argument("--steps", type=int, default=20000, help="at least so many")
     parser.add_argument("--seed", type=int, default=1, help="of the first batch")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep-going", action="store_true", help="after a failure too")
     parser.add_argument("--no-shrink", dest="shrink", action="store_false",
                         help="show sequences as they were found")
     parser.add_argument("--mutants", action="store_true", help="check the check")

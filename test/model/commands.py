@@ -53,12 +53,17 @@ payloads = st.sampled_from([None, None, 1, 2])
 budgets = st.sampled_from([None, None, None] + [Decimal(n) for n in ("5", "3", "8", "0", "-1")])
 
 
+def mixed(strategies):
+    """One of these; what is listed twice comes twice as often."""
+    return st.integers(0, len(strategies) - 1).flatmap(strategies.__getitem__)
+
+
 def often(strategy):
-    return st.one_of(strategy, strategy, st.none())
+    return mixed([strategy, strategy, st.none()])
 
 
 def seldom(strategy):
-    return st.one_of(st.none(), st.none(), strategy)
+    return mixed([st.none(), st.none(), strategy])
 
 
 class Verb:
@@ -113,6 +118,7 @@ SETTLING = [
          late=yes, ref=seldom(refs)),
     verb("hold_consume", token=tokens, pool=seldom(pools), qty=often(quantities),
          final=st.just(False), ref=often(refs), late=yes),
+    verb("hold_consume", token=tokens, pool=pools, qty=quantities, final=st.just(False), ref=refs),
     verb("hold_consume", token=tokens, late=yes),
     st.builds(columns, batches),
     verb("hold_release", token=tokens, pool=seldom(pools)),
@@ -162,13 +168,13 @@ FEW_POOLS = [
 ]
 PASSING = [
     either("advance", [1, 2, 5, 10, 30]),
-    either("transaction", ["BEGIN", "SAVEPOINT", "ROLLBACK TO", "ROLLBACK", "COMMIT"]),
+    either("transaction", ["BEGIN", "BEGIN", "SAVEPOINT", "ROLLBACK TO", "ROLLBACK", "COMMIT"]),
 ]
 SWITCHING = [either("tenant", "ab")]
-ROOM_COMMANDS = st.one_of(STAYING + STAYING + FEW_POOLS + PASSING + PASSING)
-POOL_COMMANDS = st.one_of(HOLDING + HOLDING + SETTLING + OPERATING + PASSING + PASSING)
-COMMANDS = st.one_of(HOLDING + HOLDING + SETTLING + OPERATING + STAYING + PASSING
-                     + PASSING + SWITCHING)
+
+POOL_COMMANDS = mixed(2 * HOLDING + SETTLING + OPERATING + 5 * PASSING)
+ROOM_COMMANDS = mixed(2 * STAYING + FEW_POOLS + 4 * PASSING)
+COMMANDS = mixed(2 * HOLDING + SETTLING + OPERATING + STAYING + 6 * PASSING + SWITCHING)
 KINDS = (POOL_COMMANDS, ROOM_COMMANDS, COMMANDS)
 
 
@@ -186,7 +192,8 @@ def look_at_everything(wanted):
         "available": _object(wanted["available"], "hold_available('{}')"),
         "count": _object(wanted["count"], "hold_count('{}')"),
         "get": _object(wanted["get"],
-                       "(SELECT coalesce(json_agg(g), '[]') FROM hold_get('{}') g)"),
+                       "(SELECT coalesce(json_agg(g ORDER BY kind, pool_id, room_id, stay), '[]')"
+                       " FROM hold_get('{}') g)"),
         "verify": "(SELECT coalesce(json_agg(v), '[]') FROM hold_verify() v)",
     }
     return "SELECT json_build_object({})::text".format(

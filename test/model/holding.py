@@ -8,6 +8,8 @@ from ledger import DEFAULT_TTL, ZERO, Claim, Memory, Mistake, Pool, check_qty, c
 import rooms
 from settling import all_or_none, how_it_ended, number_rows
 
+GRANTS = ("granted", "renewed", "changed")
+
 
 @dataclass
 class Line:
@@ -51,9 +53,6 @@ def try_lines(world, token, lines, ttl=None, replace=False, payload=None):
     if not granted:
         world.fence.pools, world.made = before
     return rows
-
-
-GRANTS = ("granted", "renewed", "changed")
 
 
 def _sum_lines(world, lines):

@@ -197,9 +197,9 @@ class World:
         """Does a function of the application tell the pool's capacity?"""
         return pool.capacity is None and self.class_of(pool).asks
 
-    def told(self, pool):
+    def told(self, name):
         """What the application's function says holds may take."""
-        answer = self.fence.stock.get(pool.name)
+        answer = self.fence.stock.get(name)
         if answer is None:
             raise Mistake("42704")
         return answer
@@ -213,7 +213,7 @@ class World:
         if pool.capacity is not None:
             limits.append(pool.capacity - pool.consumed)
         elif self.asks(pool):
-            limits.append(self.told(pool))
+            limits.append(self.told(pool.name))
         if budget is not None:
             limits.append(budget)
         return min(limits) - self.held(pool, but_of) if limits else None

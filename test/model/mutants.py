@@ -8,7 +8,7 @@ import holding
 import rooms
 import settling
 from ledger import Claim, World
-from machine import LedgerMachine
+from comparison import Comparison
 
 room_for = World.room_for
 claims_in = World.claims_in
@@ -33,7 +33,7 @@ MUTANTS = [
      lambda self, pool, any_generation=False: claims_in(self, pool, True)),
     ("tenants see each other's pools", World, "fence",
      property(lambda self: self.fences["a"])),
-    ("a rollback leaves what was done", LedgerMachine, "restore", lambda self, world: None),
+    ("a rollback leaves what was done", Comparison, "restore", lambda self, world: None),
     ("retry_at is the last expiry", holding, "_next_expiry", last_expiry),
     ("replace releases nothing", holding, "_release_others", lambda *_: None),
     ("a late payment always fits", settling, "_fits_late", lambda *_: True),

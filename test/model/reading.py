@@ -15,16 +15,9 @@ def available(world, pool):
     if world.would_make(pool):
         kind = world.fence.classes[world.class_for(pool)]
         if kind.asks:
-            return max(ZERO, told(world, pool))
+            return max(ZERO, world.told(pool))
         return kind.capacity
     raise Mistake("42704")
-
-
-def told(world, pool):
-    answer = world.fence.stock.get(pool)
-    if answer is None:
-        raise Mistake("42704")
-    return answer
 
 
 def count(world, pool):

@@ -212,13 +212,24 @@ def move_stay(world, stay_id, room_id=None, stay=None):
     outcome = "stay_taken" if way else \
         "renewed" if (room, stay) == (found.room, found.stay) else "changed"
     if not way:
-        if found.token is not None:
-            memory = memory_in(world, found.token, room)
-            memory.consumed += count([stay]) - count([found.stay])
         found.version += outcome == "changed"
+        if found.token is not None:
+            _follow(world, found, stay)
         found.room, found.stay = room, stay
     row = _grant_row(world, None, room, stay, way, outcome)
     return [row | {"version": found.version}]
+
+
+def _follow(world, found, stay):
+    """What is remembered of the token goes with its stay, which stays in the room."""
+    memory = memory_in(world, found.token, found.room)
+    memory.consumed += count([stay]) - count([found.stay])
+    if len(own_confirmed(world, found.token, found.room)) == 1:
+        memory.claim.pieces, memory.claim.version = [stay], found.version
+
+
+def own_confirmed(world, token, room):
+    return [c for c in world.fence.confirmed if c.token == token and c.room == room]
 
 
 def cancel_stay(world, stay_id):
@@ -282,7 +293,7 @@ def row_of(world, room, memory, outcome):
 
 def give_back(world, token, room, memory):
     claim = memory.claim
-    own = [c for c in world.fence.confirmed if c.token == token and c.room == room.number]
+    own = own_confirmed(world, token, room.number)
     for found in own:
         _give_up(world, found)
     return row_of(world, room, memory, "returned") | {
@@ -298,7 +309,7 @@ def state_rows(world, token, room, memory):
            "expires_at": claim.expires_at, "ref": claim.ref, "room_id": room.number,
            "reservation_id": claim.reservation_id}
     if claim.ended == "consumed":
-        own = [c for c in world.fence.confirmed if c.token == token and c.room == room.number]
+        own = own_confirmed(world, token, room.number)
         return [row | {"state": "consumed", "consumed": count([c.stay]), "stay": c.stay,
                        "version": c.version, "expires_at": None}
                 for c in sorted(own, key=lambda c: c.stay)]

@@ -71,11 +71,8 @@ def nights(value):
 
 def plain(value):
     """A number as the server writes it: all digits, no trailing zeros."""
-    if isinstance(value, Decimal):
-        text = format(value, "f")
-        return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-0", "0") \
-            if value == 0 else text.rstrip("0").rstrip(".") if "." in text else text
-    return str(value)
+    text = format(value, "f") if isinstance(value, Decimal) else str(value)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def expected(value, column=None):
@@ -110,7 +107,7 @@ class Server:
         if self.tests % 25 == 0:
             self.use_new_database()
         self.tests += 1
-        self.script = ["SELECT hold_clock() AS t0 \\gset"]
+        self.script = ["-- after test/model/setup.sql", "SELECT hold_clock() AS t0 \\gset"]
         self.cursor.execute("SELECT clock_timestamp()")
         self.t0 = self.cursor.fetchone()[0]
 
@@ -118,7 +115,7 @@ class Server:
         if self.cursor:
             self.cursor.connection.close()
         with psycopg.connect(self.dsn, autocommit=True) as connection:
-            connection.execute(f"DROP DATABASE IF EXISTS {self.name}")
+            connection.execute(f"DROP DATABASE IF EXISTS {self.name} WITH (FORCE)")
             connection.execute(f"CREATE DATABASE {self.name} TEMPLATE model STRATEGY file_copy")
         self.cursor = psycopg.connect(f"{self.dsn} dbname={self.name}", autocommit=True).cursor()
 
@@ -128,13 +125,16 @@ class Server:
         self.cursor.execute(sql.replace("{t0}", f"'{self.t0.isoformat()}'::timestamptz"))
 
     def answer(self, source):
-        """What a function says, as a list of rows."""
+        """What a function says, as a list of rows, or its SQLSTATE."""
         self.script.append("SELECT * FROM " + source.replace("{t0}", ":'t0'::timestamptz") + ";")
         return self.look(QUERY.format(source))
 
     def look(self, sql):
         """What a query says that the script does not need."""
-        self.cursor.execute(sql.replace("{t0}", f"'{self.t0.isoformat()}'::timestamptz"))
+        try:
+            self.cursor.execute(sql.replace("{t0}", f"'{self.t0.isoformat()}'::timestamptz"))
+        except psycopg.Error as error:
+            return error.sqlstate
         text = self.cursor.fetchone()[0]
         return self.actual(json.loads(text, parse_float=str, parse_int=str))
 
@@ -158,3 +158,35 @@ class Server:
         if seconds - 60 * full > (now - self.t0).total_seconds():
             return text
         return f"{full} min"
+
+
+class Recorder(Server):
+    """Keeps what it answered, to be heard again."""
+
+    def begin_test(self):
+        super().begin_test()
+        self.tape = []
+
+    def look(self, sql):
+        found = super().look(sql)
+        self.tape.append(found)
+        return found
+
+
+class Replay:
+    """Answers as a server once did, without one."""
+
+    def __init__(self, tape):
+        self.script = []
+        self.tape = iter(tape)
+
+    def begin_test(self):
+        pass
+
+    def run(self, sql):
+        pass
+
+    def look(self, sql):
+        return next(self.tape)
+
+    answer = look

@@ -11,9 +11,9 @@ def consume(world, token, pool=None, qty=None, final=True, ref=None, late=False,
     _check_consume(qty, final, ref)
     found = _find(world, token, pool)
     call = {"qty": qty, "final": final, "ref": ref, "reservation_id": reservation_id}
-    live = [m.claim for _, m in found if m.claim.live(world.clock)]
+    present = present_claims(world, found)
     outcomes = [
-        _consumption(world, token, p, m, late and not lapsed_before(m.claim, live), qty, ref)
+        _consumption(world, token, p, m, late and not lapsed_before(m.claim, present), qty, ref)
         for p, m in found]
     _check_stays(found, outcomes, call)
     if qty is not None and outcomes.count("consumed") > 1:
@@ -90,19 +90,27 @@ def all_or_none(world, found, outcomes):
     What is closed or past its lease does, and so does what expired while it was
     held together with a live hold.  What lapsed before is history.
     """
-    live = [m.claim for _, m in found if m.claim.live(world.clock)]
+    present = present_claims(world, found)
     blocked = any(
         outcome in ("closed", "pool_expired") or
-        outcome == "expired" and not lapsed_before(memory.claim, live)
+        outcome == "expired" and not lapsed_before(memory.claim, present)
         for (_, memory), outcome in zip(found, outcomes))
     if blocked:
         outcomes[:] = ["blocked" if o in ("renewed", "consumed") else o for o in outcomes]
     return blocked
 
 
-def lapsed_before(claim, live):
-    """Was its time over before any of the live ones was made?"""
-    return bool(live) and all(claim.expires_at <= other.held_since for other in live)
+def present_claims(world, found):
+    """The live holds; or, if all has expired, the one that was made last."""
+    claims = [memory.claim for _, memory in found]
+    live = [claim for claim in claims if claim.live(world.clock)]
+    expired = [claim for claim in claims if claim.expired(world.clock)]
+    return live or sorted(expired, key=lambda claim: claim.held_since)[-1:]
+
+
+def lapsed_before(claim, present):
+    """Was its time over before any of those was made?"""
+    return bool(present) and all(claim.expires_at <= other.held_since for other in present)
 
 
 def _consume_one(world, token, pool, memory, call):
@@ -145,7 +153,7 @@ def _row(world, pool, memory, outcome):
     return {
         "outcome": outcome, "pool": pool.name, "qty": claim.held,
         "consumed": ZERO, "refunded": ZERO,
-        "held": ZERO if outcome == "expired" else claim.held,
+        "held": claim.held if claim.live(world.clock) else ZERO,
         "at": world.clock if claim.live(world.clock) or outcome == "blocked" else at,
         "payload": claim.payload, "room_id": None, "stay": None, "reservation_id": None}
 
@@ -192,9 +200,8 @@ def give_back(world, token, pool=None, qty=None, ref=None):
         if ref is None:
             raise Mistake("22004")
     found = [(p, m) for p, m in _find(world, token, pool) if m.ever_consumed]
-    if qty is not None and len(found) > 1:
-        raise Mistake("22023")
-    if qty is not None and any(isinstance(p, Room) for p, _ in found):
+    several = sum(m.consumed > 0 for _, m in found) > 1
+    if qty is not None and (several or any(isinstance(p, Room) for p, _ in found)):
         raise Mistake("22023")
     rows = [_return_one(world, token, p, m, qty, ref) for p, m in found]
     return number_rows(rows or [not_found(pool)])
@@ -214,7 +221,9 @@ def _return_one(world, token, pool, memory, qty, ref):
     if claim.ended is not None and back:
         claim.ended = "consumed" if memory.consumed else "returned"
         claim.ended_at = world.clock
-    row = _row(world, pool, memory, "returned") | {
+    row = _row(world, pool, memory, "returned")
+    row |= {
+        "qty": row["held"],
         "refunded": back, "at": world.clock, "reservation_id": memory.reservation_id}
     if ref is not None:
         memory.returns[ref] = row
@@ -239,4 +248,5 @@ def _state_row(world, pool, memory):
         "state": "granted" if live else claim.ended or "expired",
         "expires_at": claim.expires_at, "version": claim.version,
         "payload": claim.payload, "ref": claim.ref,
-        "room_id": None, "stay": None, "reservation_id": claim.reservation_id if claim.ended == "consumed" else None}
+        "room_id": None, "stay": None,
+        "reservation_id": claim.reservation_id if claim.ended == "consumed" else None}
