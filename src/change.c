@@ -345,6 +345,7 @@ change_consume_late(Change *change, const Hold *hold, int64 qty,
 	if (hold->stay != NULL)
 	{
 		revived->stay = confirmed_stay(hold->stay, note);
+		revived->stay->held_since = revived->held_since;
 		change->started = lappend(change->started, revived);
 	}
 }

@@ -175,7 +175,7 @@ def try_batch(world, requests):
         try:
             [row] = try_hold(world, *request)
         except Mistake as mistake:
-            raise _known_by_now(mistake, request, requests[number:]) from None
+            raise _known_by_now(world, mistake, request, requests[number:]) from None
         rows.append(row | {"line": number})
     made = sorted(world.fence.pools.keys() - before)
     numbers = sorted(world.fence.pools[name].number for name in made)
@@ -184,9 +184,9 @@ def try_batch(world, requests):
     return rows
 
 
-def _known_by_now(mistake, request, later):
+def _known_by_now(world, mistake, request, later):
     """Pools are made before the first request is judged: what is missing is the budget."""
-    made = any(name == request[1] and budget is not None and qty <= budget
+    made = world.class_for(request[1]) is None and any(name == request[1] and budget is not None and qty <= budget
                for _, name, qty, _, budget, _ in later)
     return Mistake("22004") if mistake.sqlstate == "42704" and made else mistake
 

@@ -158,13 +158,14 @@ class World:
             self.made += 1
             pool = self.fence.pools[name] = Pool(name, PoolId(self.made), maker=maker)
         pool.capacity = capacity
+        pool.maker = maker or pool.maker
         pool.dropped = pool.closed = False
         pool.expires_at = None
         return pool
 
     def would_make(self, name):
-        """Would a class make it?  Not one that was dropped."""
-        return name not in self.fence.pools and self.class_for(name) is not None
+        """Would a class make it, or make it again after it was dropped?"""
+        return self.known(name) is None and self.class_for(name) is not None
 
     def memories_of(self, token):
         """(pool, memory) of all pools of a token, in the order of their ids."""

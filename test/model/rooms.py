@@ -261,6 +261,8 @@ def consume_one(world, token, room, memory, call):
     row = row_of(world, room, memory, "consumed") | {
         "consumed": claim.held, "held": ZERO, "at": world.clock,
         "reservation_id": call["reservation_id"]}
+    if claim.expired(world.clock):
+        claim.held_since = world.clock  # claimed anew
     for piece in claim.pieces:
         confirm(world, room.number, piece, claim.held_since, token=token,
                 reservation_id=call["reservation_id"], ref=call["ref"],

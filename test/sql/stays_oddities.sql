@@ -358,3 +358,15 @@ SELECT outcome, refunded, stay FROM hold_return('p2');
 SELECT outcome, stay FROM hold_consume('p2');
 RESET hold_ledger.clock_offset;
 SELECT regress_ok();
+
+--
+-- What was paid late and cancelled is told like any other
+--
+
+SELECT outcome FROM hold_try_stay('wim', 516, '[2031-05-01,2031-05-03)', '1 min');
+SET hold_ledger.clock_offset = '2 min';
+SELECT outcome FROM hold_consume('wim', reservation_id => 7, ref => 'order 7', late => true);
+SELECT hold_cancel_stay((SELECT stay_id FROM hold_stays WHERE room_id = 516));
+SELECT state, ref, reservation_id, stay FROM hold_get('wim');
+RESET hold_ledger.clock_offset;
+SELECT regress_ok();
