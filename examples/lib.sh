@@ -107,10 +107,10 @@ count()
 # story COMMAND...: what it prints is the README's first text block
 story()
 {
-	local told
+	local told status=0
 	told=$(mktemp)
-	at_home "$@" | tee "$told"
-	if diff -u <(awk '/^```$/ && inside { exit } inside; /^```text$/ { inside = 1 }' \
+	at_home "$@" | tee "$told" || status=1
+	if [ $status -eq 0 ] && diff -u <(awk '/^```$/ && inside { exit } inside; /^```text$/ { inside = 1 }' \
 		"$here/README.md") "$told"
 	then
 		count 1 0
