@@ -96,5 +96,5 @@ make_work()
 # Fills it with the tree, since postgres may not enter the clone.
 copy_tree()
 {
-	tar -C "$tree" --exclude=./.git -cf - . | as_postgres tar -xf -
+	tar -C "$tree" --exclude=./.git --exclude=node_modules -cf - . | as_postgres tar -xf -
 }
