@@ -120,7 +120,10 @@ row_has_token(TriggerData *trigger, int column, const text *token)
 	return its_token != NULL && rule_same_text(its_token, token);
 }
 
-/* What this transaction consumed for the token in a pool, net of returns. */
+/*
+ * What this transaction consumed for the token in a pool, net of what it returned
+ * since.  A return before that was of older units.
+ */
 static int64
 taken_by_us(const Standing *standing)
 {
@@ -136,7 +139,7 @@ taken_by_us(const Standing *standing)
 		if (entry->event == EVENT_CONSUMED)
 			taken += entry->qty;
 		else if (entry->event == EVENT_RETURNED)
-			taken -= entry->qty;
+			taken = Max(taken - entry->qty, 0);
 	}
 	return taken;
 }

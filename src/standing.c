@@ -8,7 +8,6 @@
  */
 #include "standing.h"
 
-#include "moves.h"
 #include "rules.h"
 #include "utils/timestamp.h"
 

@@ -51,6 +51,16 @@ SELECT outcome, qty, consumed, stay FROM hold_consume('cid', ref => 'R-2', late 
 RESET hold_ledger.clock_offset;
 SELECT regress_ok();
 
+-- a stay that is inserted clears a piece away
+SELECT outcome FROM hold_try_stay('hal', 16, '[2031-05-01,2031-05-05)', '1 h');
+SELECT hold_release_stay('hal', 16, '[2031-05-02,2031-05-03)');
+SET hold_ledger.clock_offset = '2 h';
+INSERT INTO room_stays (room_id, stay, ref) VALUES (16, '[2031-05-03,2031-05-04)', 'walk-in');
+SELECT * FROM rooms WHERE room_id = 16;
+SELECT outcome, qty, stay FROM hold_release('hal');
+RESET hold_ledger.clock_offset;
+SELECT regress_ok();
+
 -- blocked by another room, with a piece already swept
 SELECT outcome FROM hold_try_stays('dan', ARRAY[13, 14], '[2031-05-01,2031-05-05)', '1 h');
 SELECT hold_release_stay('dan', 13, '[2031-05-02,2031-05-03)');
