@@ -50,10 +50,13 @@ start_redis()
 {
 	as_postgres redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
 		--pidfile "$work/redis.pid" --daemonize yes --save '' >/dev/null
-	until as_postgres redis-cli -s redis.sock ping >/dev/null 2>&1
+	for _ in {1..300}
 	do
+		! as_postgres redis-cli -s redis.sock ping >/dev/null 2>&1 || return 0
 		sleep 0.1
 	done
+	echo "Redis did not start" >&2
+	return 1
 }
 
 stop_redis()
