@@ -212,6 +212,23 @@ entries_of_token(Store *store, Snapshot snapshot, const text *token,
 	return entries;
 }
 
+/*
+ * Orders entries of several pools, or counter rows of one.  A token goes from one
+ * row to another only under the locks of both, and with a later time.
+ */
+int
+entries_compare_by_time(const ListCell *a, const ListCell *b)
+{
+	const Entry *first = lfirst(a);
+	const Entry *second = lfirst(b);
+
+	if (first->at != second->at)
+		return first->at < second->at ? -1 : 1;
+	if (first->pool_id != second->pool_id)
+		return first->pool_id < second->pool_id ? -1 : 1;
+	return first->seq < second->seq ? -1 : 1;
+}
+
 /* When the newest of these entries was made; DT_NOBEGIN without any. */
 TimestampTz
 entries_last_at(List *entries)
