@@ -382,13 +382,6 @@ pools_find_id(Store *store, Snapshot snapshot, int64 id, Pool *pool)
 					&key, 1, pool);
 }
 
-/* Is what was read still what the snapshot shows? */
-bool
-pools_is_current(Store *store, Snapshot snapshot, Pool *pool)
-{
-	return row_is_current(&store->pools, &pool->tid, snapshot);
-}
-
 /* --- locking and writing --- */
 
 /* The one lock order: pools by their ids, after them rooms by their numbers. */

@@ -60,7 +60,6 @@ extern bool pools_find_id(Store *store, Snapshot snapshot, int64 id,
 extern void pool_init_room(Pool *pool, text *tenant, int64 room_id);
 extern bool pools_find_room(Store *store, Snapshot snapshot, text *tenant,
 							int64 room_id, Pool *pool);
-extern bool pools_is_current(Store *store, Snapshot snapshot, Pool *pool);
 extern int	pools_compare_for_locks(const Pool *a, const Pool *b);
 extern bool pools_lock(Store *store, Pool *pool, bool wait);
 extern bool pools_insert(Store *store, Pool *pool);
