@@ -44,10 +44,10 @@ def _check_stays(found, outcomes, call):
             raise Mistake("22004")
 
 
-def _find(world, token, name):
+def _find(world, token, name, in_rooms=rooms.claimed_by):
     """(pool, memory) of what the token has, or has had, there or everywhere."""
     if name is None:
-        return world.memories_of(token) + rooms.memories_of(world, token)
+        return world.memories_of(token) + in_rooms(world, token)
     if world.would_make(name):
         return []
     pool = world.pool(name)
@@ -129,7 +129,7 @@ def _consume_one(world, token, pool, memory, call):
         "at": world.clock, "reservation_id": call["reservation_id"]}
     memory.consumed += taken
     memory.ever_consumed |= taken > 0
-    memory.reservation_id = call["reservation_id"]
+    memory.reservation_id, memory.payload = call["reservation_id"], claim.payload
     if claim.generation == pool.generation:
         pool.consumed += taken
     claim.held = left
@@ -199,9 +199,9 @@ def give_back(world, token, pool=None, qty=None, ref=None):
         check_qty(qty)
         if ref is None:
             raise Mistake("22004")
-    found = [(p, m) for p, m in _find(world, token, pool) if m.ever_consumed]
-    several = sum(m.consumed > 0 for _, m in found) > 1
-    if qty is not None and (several or any(isinstance(p, Room) for p, _ in found)):
+    found = [(p, m) for p, m in _find(world, token, pool, rooms.memories_of) if m.ever_consumed]
+    in_rooms = any(isinstance(p, Room) for p, _ in found)
+    if qty is not None and (in_rooms or sum(m.consumed > 0 for _, m in found) > 1):
         raise Mistake("22023")
     rows = [_return_one(world, token, p, m, qty, ref) for p, m in found]
     return number_rows(rows or [not_found(pool)])
@@ -224,7 +224,8 @@ def _return_one(world, token, pool, memory, qty, ref):
     row = _row(world, pool, memory, "returned")
     row |= {
         "qty": row["held"],
-        "refunded": back, "at": world.clock, "reservation_id": memory.reservation_id}
+        "refunded": back, "at": world.clock,
+        "reservation_id": memory.reservation_id, "payload": memory.payload}
     if ref is not None:
         memory.returns[ref] = row
     return row

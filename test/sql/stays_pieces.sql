@@ -15,12 +15,14 @@ FROM room_stays WHERE tenant = hold_tenant() ORDER BY room_id, stay;
 SELECT outcome FROM hold_try_stay('ann', 11, '[2031-05-01,2031-05-05)', '1 h');
 SELECT hold_release_stay('ann', 11, '[2031-05-02,2031-05-03)');
 SET hold_ledger.clock_offset = '2 h';
+SELECT state, stay FROM hold_get('ann');
 SELECT outcome, qty, stay FROM hold_release('ann');
 SELECT outcome, qty, stay FROM hold_consume('ann', reservation_id => 1);
 -- the second piece makes way
 SELECT outcome FROM hold_try_stay('bob', 11, '[2031-05-04,2031-05-06)');
 SELECT outcome, qty, refunded FROM hold_release('bob');
 SELECT * FROM rooms WHERE room_id = 11;
+SELECT state, stay FROM hold_get('ann');
 SELECT outcome, qty, stay FROM hold_release('ann');
 SELECT outcome, qty, stay FROM hold_consume('ann', reservation_id => 1);
 -- and the first is swept
