@@ -216,6 +216,24 @@ overlay_pending(Store *store, Pool *pool)
 		*pool = pending->pool;
 }
 
+/*
+ * Takes note that no hold of the pool expires before this, while its figures are
+ * noted anyway: versions of holds that this call has replaced cannot be skipped
+ * by a walk over the index otherwise, and each request would step over them.
+ */
+void
+pools_learn_expiry(Store *store, const Pool *pool, TimestampTz next_expiry)
+{
+	Pending    *pending;
+
+	if (store->pending == NULL)
+		return;
+	pending = hash_search(store->pending, &pool->id, HASH_FIND, NULL);
+	if (pending != NULL)
+		pending->pool.next_expiry = Max(pending->pool.next_expiry,
+										next_expiry);
+}
+
 static bool
 update_row(Store *store, const Pool *pool, bool wait)
 {

@@ -66,6 +66,8 @@ extern bool pools_insert(Store *store, Pool *pool);
 extern void pools_defer(Store *store);
 extern void pools_flush(Store *store);
 extern void pools_stop_deferring(Store *store);
+extern void pools_learn_expiry(Store *store, const Pool *pool,
+							   TimestampTz next_expiry);
 extern bool pools_update(Store *store, const Pool *pool, bool wait);
 
 #endif							/* HOLD_POOLS_H */
