@@ -878,8 +878,9 @@ WITH entry AS (
 			WHEN NOT counts THEN last_held
 			WHEN event = 'granted' THEN last_held + qty
 			WHEN event = 'changed' THEN last_held + qty - token_held
-			-- a stay that was not held is confirmed at once
-			WHEN event = 'consumed' AND of_room AND COALESCE(token_held, 0) = 0
+			-- a stay that was not held, which would have an end, is confirmed at once
+			WHEN event = 'consumed' AND of_room
+				AND (token_held = 0 OR (token_held IS NULL AND expires_at IS NULL))
 				THEN last_held
 			WHEN event IN ('consumed', 'released', 'expired') THEN last_held - qty
 			WHEN event = 'repaired' THEN held
