@@ -627,6 +627,19 @@ AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.hold_sweep_all(integer, integer) IS
 	'sweeps batch after batch and commits after each, until one is not full';
 
+CREATE FUNCTION @extschema@.hold_schedule(cron text DEFAULT '* * * * *')
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION @extschema@.hold_schedule(text) IS
+	'has pg_cron sweep at these times; returns the number of the job';
+
+CREATE FUNCTION @extschema@.hold_unschedule() RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION @extschema@.hold_unschedule() IS
+	'takes the job of hold_schedule away; false if there is none';
+
 CREATE FUNCTION @extschema@.hold_trim(before timestamptz DEFAULT NULL,
 	batch integer DEFAULT 10000)
 RETURNS bigint
@@ -1074,7 +1087,7 @@ DECLARE
 	upkeep CONSTANT text[] := ARRAY['hold_pool_set', 'hold_pool_add',
 		'hold_pool_close', 'hold_pool_open', 'hold_pool_renew',
 		'hold_pool_drop', 'hold_class_set', 'hold_sweep', 'hold_sweep_all',
-		'hold_trim', 'hold_repair',
+		'hold_schedule', 'hold_unschedule', 'hold_trim', 'hold_repair',
 		'hold_see_tokens'];
 	granted text[];
 	routine regprocedure;

@@ -9,8 +9,9 @@
  *	verbs		what users call: try.c (hold_try and its kin), renew.c,
  *				consume.c, release.c, return.c; stay_try.c, stay_keep.c and
  *				stay_insert.c (rooms); capacity.c (pools), define.c (classes);
- *				read.c, history.c; sweep.c, trim.c, repair.c (upkeep); lines.c
- *				(constructors of lines), guard.c and protect.c (triggers)
+ *				read.c, history.c; sweep.c, schedule.c, trim.c, repair.c
+ *				(upkeep); lines.c (constructors of lines), guard.c and protect.c
+ *				(triggers)
  *	middle		attempt.c (look, decide, lock, decide again, write), claim.c
  *				(claims on pools), token.c (all that a token has), ended.c (how
  *				it ended), standing.c (how a token stands in one place), memory.c

@@ -80,6 +80,8 @@ INSERT INTO calls (call) VALUES
 	('SELECT hold_class_set(''class'', 1)'),
 	('SELECT hold_sweep()'),
 	('CALL hold_sweep_all(0)'),
+	('SELECT hold_schedule()'),
+	('SELECT hold_unschedule()'),
 	('SELECT hold_trim()'),
 	('SELECT hold_repair()'),
 	('SELECT hold_see_tokens()'),
