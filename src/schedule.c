@@ -72,8 +72,9 @@ require_cron(const char *instead)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("pg_cron is not installed"),
-			 errhint("Install its package, add \"pg_cron\" to \"%s\", set \"%s\" to \"%s\", restart the server, and CREATE EXTENSION pg_cron.",
-					 "shared_preload_libraries", "cron.database_name", here)));
+			 errhint("Install its package, add \"pg_cron\" to \"%s\", set \"%s\" to \"%s\", restart the server, and CREATE EXTENSION pg_cron; or let the worker sweep, with \"%s\".",
+					 "shared_preload_libraries", "cron.database_name", here,
+					 "hold_ledger.sweep_database")));
 }
 
 /* The function of pg_cron with that signature. */
