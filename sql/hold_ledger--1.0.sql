@@ -1069,6 +1069,22 @@ END;
 COMMENT ON FUNCTION @extschema@.hold_verify() IS
 	'a row for each disagreement between counters, holds and ledger, in millionths, of all tenants; none when all is well';
 
+--
+-- Monitoring
+--
+
+CREATE FUNCTION @extschema@.hold_stats(OUT scope text, OUT since timestamptz,
+	OUT granted bigint, OUT renewed bigint, OUT changed bigint,
+	OUT refused bigint, OUT already_consumed bigint, OUT closed bigint,
+	OUT pool_expired bigint, OUT insufficient bigint, OUT stay_taken bigint,
+	OUT blocked bigint, OUT consumed bigint, OUT released bigint,
+	OUT expired bigint, OUT returned bigint, OUT evicted bigint,
+	OUT sweep_lag interval)
+AS 'MODULE_PATHNAME' LANGUAGE C
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION @extschema@.hold_stats() IS
+	'how often what has happened in this database, in all sessions if the library is preloaded, else in this one';
+
 -- Which level may use what.  Operators have all that the others have.
 CREATE FUNCTION @extschema@.hold_grant_access(role regrole, level text)
 RETURNS void
@@ -1083,7 +1099,7 @@ DECLARE
 		'hold_pool_history', 'hold_require_consumed', 'hold_available', 'hold_available_many',
 		'hold_count'];
 	watching CONSTANT text[] := ARRAY['hold_available',
-		'hold_available_many', 'hold_count', 'hold_verify'];
+		'hold_available_many', 'hold_count', 'hold_verify', 'hold_stats'];
 	upkeep CONSTANT text[] := ARRAY['hold_pool_set', 'hold_pool_add',
 		'hold_pool_close', 'hold_pool_open', 'hold_pool_renew',
 		'hold_pool_drop', 'hold_class_set', 'hold_sweep', 'hold_sweep_all',

@@ -10,7 +10,7 @@
  *				consume.c, release.c, return.c; stay_try.c, stay_keep.c and
  *				stay_insert.c (rooms); capacity.c (pools), define.c (classes);
  *				read.c, history.c; sweep.c, schedule.c, worker.c, trim.c,
- *				repair.c (upkeep); lines.c (constructors of lines), guard.c and
+ *				repair.c (upkeep); stats.c (monitoring); lines.c (constructors of lines), guard.c and
  *				protect.c (triggers)
  *	middle		attempt.c (look, decide, lock, decide again, write), claim.c
  *				(claims on pools), token.c (all that a token has), ended.c (how
@@ -26,7 +26,9 @@
  *				were seen last)
  *	ground		store.c (the tables of one call), relations.c (where they
  *				are), access.c (how rows are read, locked, written),
- *				foreign_keys.c, query.c (questions about whole tables)
+ *				foreign_keys.c, query.c (questions about whole tables),
+ *				counters.c (how often what has happened), shared.c (memory that
+ *				all processes share)
  *	rules		rules.c, nights.c: limits and judgements, pure
  *
  * arguments.c, answers.c and stay_answers.c turn Datums into C and back for
@@ -38,10 +40,12 @@
 
 #include <limits.h>
 
+#include "counters.h"
 #include "fmgr.h"
 #include "hints.h"
 #include "relations.h"
 #include "settings.h"
+#include "shared.h"
 #include "utils/guc.h"
 #include "worker.h"
 
@@ -166,6 +170,8 @@ _PG_init(void)
 	define_worker();
 	MarkGUCPrefixReserved("hold_ledger");
 	relations_init();
+	shared_init();
 	hints_init();
+	counters_init();
 	worker_init();
 }

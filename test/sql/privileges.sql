@@ -71,6 +71,7 @@ INSERT INTO calls (call) VALUES
 	('SELECT * FROM hold_entries'),
 	('SELECT * FROM hold_stays'),
 	('SELECT hold_verify()'),
+	('SELECT hold_stats()'),
 	('SELECT hold_pool_set(''seats'', 11)'),
 	('SELECT hold_pool_add(''seats'', 1)'),
 	('SELECT hold_pool_close(''seats'')'),
