@@ -1085,6 +1085,17 @@ SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
 COMMENT ON FUNCTION @extschema@.hold_stats() IS
 	'how often what has happened in this database, in all sessions if the library is preloaded, else in this one';
 
+CREATE FUNCTION @extschema@.hold_hoarding(since interval DEFAULT '1 day',
+	separator text DEFAULT ':',
+	OUT pool text, OUT token_prefix text, OUT holds bigint,
+	OUT unconsumed bigint, OUT unit_hours numeric,
+	OUT unconsumed_unit_hours numeric)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE ROWS 100
+SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION @extschema@.hold_hoarding(interval, text) IS
+	'how much was held for how long and not consumed, for each pool and token prefix; prefixes are shown to operators only';
+
 -- Which level may use what.  Operators have all that the others have.
 CREATE FUNCTION @extschema@.hold_grant_access(role regrole, level text)
 RETURNS void
@@ -1099,7 +1110,8 @@ DECLARE
 		'hold_pool_history', 'hold_require_consumed', 'hold_available', 'hold_available_many',
 		'hold_count'];
 	watching CONSTANT text[] := ARRAY['hold_available',
-		'hold_available_many', 'hold_count', 'hold_verify', 'hold_stats'];
+		'hold_available_many', 'hold_count', 'hold_verify', 'hold_stats',
+		'hold_hoarding'];
 	upkeep CONSTANT text[] := ARRAY['hold_pool_set', 'hold_pool_add',
 		'hold_pool_close', 'hold_pool_open', 'hold_pool_renew',
 		'hold_pool_drop', 'hold_class_set', 'hold_sweep', 'hold_sweep_all',

@@ -10,8 +10,8 @@
  *				consume.c, release.c, return.c; stay_try.c, stay_keep.c and
  *				stay_insert.c (rooms); capacity.c (pools), define.c (classes);
  *				read.c, history.c; sweep.c, schedule.c, worker.c, trim.c,
- *				repair.c (upkeep); stats.c (monitoring); lines.c (constructors of lines), guard.c and
- *				protect.c (triggers)
+ *				repair.c (upkeep); stats.c, hoarding.c (monitoring); lines.c
+ *				(constructors of lines), guard.c and protect.c (triggers)
  *	middle		attempt.c (look, decide, lock, decide again, write), claim.c
  *				(claims on pools), token.c (all that a token has), ended.c (how
  *				it ended), standing.c (how a token stands in one place), memory.c
