@@ -12,6 +12,7 @@
  */
 #include "entries.h"
 
+#include "counters.h"
 #include "rules.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -141,11 +142,13 @@ read_entry(TupleTableSlot *row, const Relations *relations, Entry *entry)
 		entry->reservation_id = DatumGetInt64(values[ENTRY_RESERVATION_ID]);
 }
 
+/* Appends an entry, and counts it. */
 void
 entries_append(Store *store, const Entry *entry)
 {
 	fill_entry(row_start(&store->ledger, ENTRY_COLUMNS), &store->relations, entry);
 	row_insert(&store->ledger);
+	counters_event(entry->event, store->sweeping);
 }
 
 /* Removes an entry that a trim found under the pool's lock. */

@@ -248,6 +248,7 @@ sweep_batch(FunctionCallInfo fcinfo, int64 batch, Sweep *sweep)
 	Store		store;
 
 	store_open_for_upkeep(&store, fcinfo);
+	store.sweeping = true;
 	sweep->store = &store;
 	sweep->share = (batch + POOL_SHARE - 1) / POOL_SHARE;
 	sweep->left = batch;
