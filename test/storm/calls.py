@@ -80,8 +80,8 @@ class Draw:
         return Call(verb, args | {"pool": pool})
 
     def token(self, kind="t"):
-        age = self.random.randrange(40)
-        return f"{kind}{max(0, (now() - self.began) * 20 // UNIT - age)}"
+        age = self.random.randrange(25)
+        return f"{kind}{max(0, (now() - self.began) * 10 // UNIT - age)}"
 
     def any_token(self):
         return self.token(self.random.choice("tm"))

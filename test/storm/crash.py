@@ -19,7 +19,6 @@ from pathlib import Path
 
 import psycopg
 
-from calls import LONE
 from check import Check, report, summary
 from record import UNIT, now
 from session import Plan, decide_prepared, run_session
@@ -132,12 +131,13 @@ class Cuts:
     arguments: argparse.Namespace
     began: int = field(default_factory=now)
     done: list = field(default_factory=list)
+    met: set = field(default_factory=set)  # what became of prepared transactions
 
     def work(self, number):
         """Sessions at work until the server falls."""
         until = now() + 60 * UNIT
         plans = [Plan(self.server.dsn, n, f"{self.arguments.seed} {number} {n}", self.began, until,
-                      first=100_000 * number, outlives=False)
+                      first=100_000 * number, outlives=False, patience=0.15)
                  for n in range(self.arguments.sessions + 1)]
         with multiprocessing.Pool(len(plans)) as pool:
             pool.apply_async(checkpoints, [plans.pop()])
@@ -188,26 +188,30 @@ class Cuts:
             marks = {f"{s}/{n}" for s, n in execute("SELECT session, number FROM marks")}
             yield from (f"{gid} shows before it is committed" for gid in there & marks)
             for gid in there & known.keys():
-                yield from unlocked(execute, known[gid])
+                yield from self.unlocked(execute, known[gid])
                 verb = self.server.rng.choice(("COMMIT", "ROLLBACK"))
                 decide_prepared(execute, known[gid], verb)
+                self.met.add(verb)
             for t in transactions:
                 t.fate = "doubt" if t.fate == "prepared" else t.fate
 
+    def unlocked(self, execute, transaction):
+        """Pools that it has written, and that are not locked."""
+        written = {call.rows[0]["pool"] for call in transaction.calls if not call.undone
+                   and call.verb == "hold_try" and call.rows and call.rows[0]["granted"]}
+        for pool in written:
+            try:
+                execute("SET lock_timeout = '20ms'")
+                execute(f"SELECT hold_pool_close('{pool}')")
+                yield f"{pool} is not locked by {transaction.gid}"
+            except psycopg.errors.LockNotAvailable:
+                self.met.add("LOCK")
+            finally:
+                execute("RESET lock_timeout")
 
-def unlocked(execute, transaction):
-    """Pools that it has written, and that are not locked."""
-    written = {call.rows[0]["pool"] for call in transaction.calls if not call.undone
-               and call.verb == "hold_try" and call.rows and call.rows[0]["granted"]}
-    for pool in written & set(LONE):
-        try:
-            execute("SET lock_timeout = '20ms'")
-            execute(f"SELECT hold_pool_close('{pool}')")
-            yield f"{pool} is not locked by {transaction.gid}"
-        except psycopg.errors.LockNotAvailable:
-            pass
-        finally:
-            execute("RESET lock_timeout")
+    def unmet(self):
+        for what in {"COMMIT", "ROLLBACK", "LOCK"} - self.met:
+            yield f"never: {what} of a transaction that was prepared before the fall"
 
 
 def run(cuts, rounds):
@@ -227,7 +231,7 @@ def prove(cuts, rounds):
     """All rounds, and the whole story at their end."""
     passed, failed = run(cuts, rounds)
     check = Check(cuts.ask(), cuts.done)
-    good, bad = report(check.results())
+    good, bad = report([*check.results(), ("all of it has happened", cuts.unmet())])
     print(summary(check))
     print(f"{passed + good} passed, {failed + bad} failed")
     return not failed + bad

@@ -33,6 +33,7 @@ class Plan:
     until: int
     first: int = 0  # number of its first transaction
     outlives: bool = True  # connects again when it was killed
+    patience: float = 0.01  # seconds that a prepared transaction waits at most
 
 
 class Session:
@@ -201,7 +202,7 @@ class Session:
     def decide(self, transaction):
         """Commits what was prepared, or not, whatever comes in between."""
         verb = "COMMIT" if self.random.random() < 0.6 else "ROLLBACK"
-        self.dawdle()
+        time.sleep(self.random.random() * self.plan.patience)
         while not decide_prepared(self.execute_surely, transaction, verb):
             pass
 
