@@ -8,7 +8,7 @@ been there to be seen between the question and the answer.
 from collections import defaultdict
 from datetime import date, datetime
 
-from calls import DAY
+from calls import CLASS, DAY
 from ledger import State
 from record import UNIT
 from tokens import millionths
@@ -79,7 +79,8 @@ class Explanation:
         """The states in which the row may have been seen, this call's own included."""
         seen = row.timeline.possible(self.call, self.transaction, since)
         own = [e for e in self.call.entries if e.row is row]
-        return [entry.after if entry else State() for entry in [*seen, *own]]
+        unmade = State(capacity=UNIT * CLASS if row.of_class else None)
+        return [entry.after if entry else unmade for entry in [*seen, *own]]
 
     def states_of(self, place):
         return [state for row in self.ledger.rows_of(place) for state in self.states(row)]

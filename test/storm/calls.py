@@ -11,6 +11,10 @@ LONE = ("a", "b", "moved")  # counted, of one row: a transaction of many calls k
 COUNTED = (*LONE, "door", "lease", "wide", "hot", "show:1", "show:2")
 OUTSIDE = ("outside", "outside_wide")
 BUDGET = 8
+CLASS = 4  # capacity of pools that are made by their first hold
+# At times all want the same: else no adaptive pool would split, and nobody would meet
+# at a budget.
+RUSHES = {1: "hot", 3: "outside_wide"}
 REQUEST = ("token", "pool", "qty", "ttl", "budget", "payload")
 ARRAYS = {"tokens": "text[]", "refs": "text[]", "room_ids": "bigint[]"}
 
@@ -57,20 +61,20 @@ def statement(call, mark=None):
 class Draw:
     """Calls that meet each other: on few pools and rooms, with tokens of the moment."""
 
-    def __init__(self, random, began):
+    def __init__(self, random, began, often=None):
         self.random = random
         self.began = began
+        self.verbs = list(VERBS)
+        self.weights = [OFTEN if verb.__name__ == often else weight
+                        for verb, weight in VERBS.items()]
 
     def call(self):
-        if self.is_rush() and self.random.random() < 0.8:
+        rush = RUSHES.get((now() - self.began) // UNIT % 4)
+        if rush and self.random.random() < 0.5:
             verb, args = self.hold()
-            return Call(verb, args | {"pool": "hot", "qty": 1})
-        drawn = self.random.choices(list(VERBS), VERBS.values())[0]
+            return Call(verb, args | {"pool": rush, "qty": 1, "budget": self.budget(rush)})
+        drawn = self.random.choices(self.verbs, self.weights)[0]
         return Call(*drawn(self))
-
-    def is_rush(self):
-        """Now and then all want the same, or an adaptive pool would never split."""
-        return (now() - self.began) // UNIT % 5 == 1
 
     def call_in(self, pool):
         """A call that touches no other pool."""
@@ -105,12 +109,20 @@ class Draw:
         return first, first + self.random.randint(1, 4)
 
     def line(self, pool):
-        budget = BUDGET if pool in OUTSIDE or self.random.random() < 0.1 else None
+        budget = BUDGET if self.random.random() < 0.1 else self.budget(pool)
         return {"pool": pool, "qty": self.random.randint(1, 3), "budget": budget}
+
+    @staticmethod
+    def budget(pool):
+        return BUDGET if pool in OUTSIDE else None
 
     def hold(self):
         chosen = self.token_and_pool()
         return "hold_try", chosen | {"ttl": self.ttl()} | self.line(chosen["pool"])
+
+    def hold_outside(self):
+        return "hold_try", {"token": self.token(), "pool": "outside_wide", "qty": 1,
+                            "ttl": self.ttl(), "budget": BUDGET}
 
     def hold_lines(self):
         pools = self.random.choices((*COUNTED, *OUTSIDE), k=self.random.randint(1, 4))
@@ -133,7 +145,7 @@ class Draw:
 
     def capture(self):
         return "hold_consume", self.token_and_pool() | {
-            "qty": 1, "final": False, "ref": f"r{self.random.randrange(3)}"}
+            "qty": 1, "final": False, "ref": f"r{self.random.randrange(2)}"}
 
     def consume_all(self):
         return "hold_consume", {"token": self.any_token(), "ref": f"all{self.random.randrange(9)}",
@@ -220,10 +232,11 @@ class Draw:
         return "hold_verify", {}
 
 
+OFTEN = 90  # weight of what is wanted more often
 VERBS = {
-    Draw.hold: 30, Draw.hold_lines: 10, Draw.hold_batch: 4, Draw.renew: 6, Draw.consume: 12,
-    Draw.capture: 8, Draw.consume_all: 5, Draw.consume_batch: 2, Draw.release: 5,
-    Draw.release_all: 3, Draw.give_back: 5, Draw.give_back_all: 4, Draw.hold_room: 10,
+    Draw.hold: 30, Draw.hold_outside: 3, Draw.hold_lines: 10, Draw.hold_batch: 4, Draw.renew: 6, Draw.consume: 12,
+    Draw.capture: 14, Draw.consume_all: 5, Draw.consume_batch: 2, Draw.release: 5,
+    Draw.release_all: 3, Draw.give_back: 8, Draw.give_back_all: 4, Draw.hold_room: 10,
     Draw.hold_rooms: 3, Draw.release_room: 4, Draw.insert: 2, Draw.move: 4, Draw.cancel: 4,
     Draw.sweep: 2, Draw.sweep_all: 0.5, Draw.set_capacity: 1, Draw.add_capacity: 2,
     Draw.resize: 0.5, Draw.open: 3, Draw.close: 1, Draw.renew_lease: 1, Draw.drop: 0.5,

@@ -33,6 +33,7 @@ class Plan:
     until: int
     first: int = 0  # number of its first transaction
     outlives: bool = True  # connects again when it was killed
+    often: str | None = None  # which calls are drawn more often
     patience: float = 0.01  # seconds that a prepared transaction waits at most
 
 
@@ -41,7 +42,7 @@ class Session:
         self.plan = plan
         self.name = f"storm_{plan.number}"
         self.random = random.Random(plan.seed)
-        self.draw = Draw(self.random, plan.began)
+        self.draw = Draw(self.random, plan.began, plan.often)
         self.level = LEVELS[plan.number % 3]
         self.transactions = []
         self.connection = None

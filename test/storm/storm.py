@@ -28,7 +28,8 @@ MUST_MEET = [
 def blow(arguments, seconds, began, done=()):
     """All that the sessions did in that time, in a list of transactions."""
     until = now() + int(seconds * UNIT)
-    plans = [Plan(arguments.dsn, n, f"{arguments.seed} {n} {len(done)}", began, until, len(done))
+    plans = [Plan(arguments.dsn, n, f"{arguments.seed} {n} {len(done)}", began, until, len(done),
+                  often=arguments.often)
              for n in range(arguments.sessions + 1)]
     with multiprocessing.Pool(len(plans)) as pool:
         disturbed = pool.apply_async(disturb, [plans.pop()])
@@ -66,7 +67,7 @@ def prove(arguments):
 def find_fault(arguments):
     """Storms until something is wrong, which must be soon."""
     began, done = now(), []
-    while now() < began + arguments.seconds * UNIT:
+    while now() < began + MOST_STORMS * arguments.seconds * UNIT:
         done += blow(arguments, GUST, began, done)
         for claim, wrong in Check(everything(arguments.dsn), done).results():
             for what in wrong:
@@ -82,6 +83,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sessions", type=int, default=10)
+    parser.add_argument("--often", help="a method of Draw that is to be drawn more often")
     parser.add_argument("--faulty", action="store_true", help="something must be wrong")
     arguments = parser.parse_args()
     sys.exit(not (find_fault if arguments.faulty else prove)(arguments))
