@@ -234,7 +234,8 @@ class Draw:
 
 OFTEN = 90  # weight of what is wanted more often
 VERBS = {
-    Draw.hold: 30, Draw.hold_outside: 3, Draw.hold_lines: 10, Draw.hold_batch: 4, Draw.renew: 6, Draw.consume: 12,
+    Draw.hold: 30, Draw.hold_outside: 3, Draw.hold_lines: 10, Draw.hold_batch: 4,
+    Draw.renew: 6, Draw.consume: 12,
     Draw.capture: 14, Draw.consume_all: 5, Draw.consume_batch: 2, Draw.release: 5,
     Draw.release_all: 3, Draw.give_back: 8, Draw.give_back_all: 4, Draw.hold_room: 10,
     Draw.hold_rooms: 3, Draw.release_room: 4, Draw.insert: 2, Draw.move: 4, Draw.cancel: 4,

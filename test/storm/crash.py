@@ -193,7 +193,8 @@ class Cuts:
                 decide_prepared(execute, known[gid], verb)
                 self.met.add(verb)
             for t in transactions:
-                t.fate = "doubt" if t.fate == "prepared" else t.fate
+                if t.fate in ("prepared", "doubt"):
+                    t.fate, t.acked = "doubt", now()
 
     def unlocked(self, execute, transaction):
         """Pools that it has written, and that are not locked."""

@@ -10,7 +10,7 @@ import psycopg
 from psycopg.types.json import set_json_loads
 
 from calls import LONE, Draw, statement
-from record import Transaction, now
+from record import Call, Transaction, now
 
 LEVELS = ("read committed", "repeatable read", "serializable")
 STAYS = "SELECT stay_id FROM room_stays WHERE expires_at IS NULL ORDER BY random() LIMIT 1"
@@ -153,8 +153,7 @@ class Session:
             self.run_one_of_many(transaction, self.draw.call_in(pool))
             self.dawdle()
         if self.random.random() < 0.3:
-            verb, args = self.draw.hold_room()
-            self.run_one_of_many(transaction, type(transaction.calls[0])(verb, args))
+            self.run_one_of_many(transaction, Call(*self.draw.hold_room()))
 
     def run_one_of_many(self, transaction, call):
         undo = self.random.random() < 0.25
@@ -228,7 +227,7 @@ def decide_prepared(execute, transaction, verb):
         transaction.fate = "doubt"
         transaction.acked = now()
         return True
-    transaction.sent = now()
+    transaction.sent, transaction.fate = now(), "doubt"
     if execute(f"{verb} PREPARED '{transaction.gid}'") is None:
         return False
     transaction.acked = now() + 1

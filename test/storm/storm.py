@@ -3,6 +3,7 @@
 import argparse
 import multiprocessing
 import sys
+from pathlib import Path
 
 import psycopg
 
@@ -50,6 +51,13 @@ def unmet(check):
     return [f"never: {what}" for what in MUST_MEET if not seen[what]]
 
 
+def fallen(log):
+    """What the server's log says of backends that nobody asked to go."""
+    for line in Path(log).read_text(errors="replace").splitlines():
+        if "was terminated by signal" in line or "PANIC:" in line or "TRAP:" in line:
+            yield line
+
+
 def prove(arguments):
     """Reports on a storm, which goes on until all has happened; did nothing go wrong?"""
     began, done = now(), []
@@ -58,7 +66,8 @@ def prove(arguments):
         check = Check(everything(arguments.dsn), done)
         if not unmet(check):
             break
-    passed, failed = report([*check.results(), ("all of it has happened", unmet(check))])
+    passed, failed = report([*check.results(), ("no backend has fallen", fallen(arguments.log)),
+                             ("all of it has happened", unmet(check))])
     print(summary(check))
     print(f"{passed} passed, {failed} failed")
     return not failed
@@ -80,6 +89,7 @@ def find_fault(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dsn", default="dbname=storm")
+    parser.add_argument("--log", default="/dev/null", help="the server's")
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sessions", type=int, default=10)

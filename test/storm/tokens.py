@@ -40,7 +40,7 @@ class History:
 
     def replay(self):
         """Yields what is wrong with the order of things."""
-        standing, last = NOBODY, None
+        standing = NOBODY
         for i, entry in enumerate(self.entries):
             following = self.entries[i + 1] if i + 1 < len(self.entries) else None
             wrong = self.complaint(standing, entry, following, i)
@@ -50,7 +50,6 @@ class History:
             standing = self.after[entry] = follow(standing, entry)
             if not entry.row.is_room and entry.taken not in (None, standing.taken):
                 yield f"{entry} tells that {entry.taken} was taken, not {standing.taken}"
-            last = entry
 
     def complaint(self, standing, entry, following, i):
         if entry.event == "granted":
