@@ -199,8 +199,10 @@ sweep_stay(Store *store, const Stay *seen)
 		return 0;
 	change = change_begin(&room, clock);
 	change_expire(change, hold_of_stay(&room, &stay));
+	store_look();				/* a procedure that committed has no snapshot */
 	if (!change_write(store, change, true))
 		elog(ERROR, "a room changed under its lock");
+	store_look_away();
 	CommandCounterIncrement();
 	return 1;
 }
