@@ -10,10 +10,12 @@ WHERE d.deptype = 'e' AND e.extname = 'hold_ledger' AND d.classid = 'pg_catalog.
 # Those in the schema "wrong", where there is one, are called like the others.
 FUNCTIONS = f"""
 SELECT format('%I.%I', n.nspname, p.proname), p.prokind, p.provolatile,
-	p.prorettype = 'trigger'::regtype, p.proretset, p.pronargdefaults,
+	p.prorettype = 'trigger'::regtype, p.pronargdefaults,
 	COALESCE((SELECT array_agg(format_type(a.type, NULL) ORDER BY a.number)
 		FROM unnest(p.proargtypes) WITH ORDINALITY AS a (type, number)), '{{}}'),
-	COALESCE(p.proargnames[1:p.pronargs], '{{}}')
+	COALESCE(p.proargnames[1:p.pronargs], '{{}}'),
+	ARRAY(SELECT r.rolname::text FROM pg_catalog.pg_roles r
+		WHERE has_function_privilege(r.oid, p.oid, 'EXECUTE'))
 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
 WHERE p.oid IN ({MEMBERS.format("pg_proc")}) OR n.nspname = 'wrong'
 ORDER BY 1, p.oid::regprocedure::text
@@ -57,10 +59,10 @@ class Function:
     kind: str
     volatile: str
     is_trigger: bool
-    is_set: bool
     defaults: int
     types: list
     names: list
+    callers: list  # roles that may execute it
 
     @property
     def only_reads(self):

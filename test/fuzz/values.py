@@ -119,7 +119,7 @@ class Values:
         if type in self.catalog.composites:
             return self.row(type, self.sensible)
         if name in SENSIBLE:
-            return f"'{self.random.choice(SENSIBLE[name])}'::{type}"
+            return f"'{self.random.choice(SENSIBLE[name])}'::{self.sql(type)}"
         return self.odd_value(type)
 
     def sensible_array(self, name, type):
