@@ -148,7 +148,7 @@ class Round:
             lambda: f"SELECT * FROM {call}",
             lambda: f"SELECT {call}",
             lambda: f"SELECT {call} FROM generate_series(1, 2)",
-            lambda: f"SELECT * FROM {call} AS answer LIMIT 1",
+            lambda: f"SELECT count(*) FROM (SELECT * FROM {call} AS a LIMIT 1) AS one",
             lambda: f"SELECT 1 FROM generate_series(1, 2) WHERE (SELECT count(*) FROM {call} AS a) > 0",
             lambda: f"DO $fuzz$ BEGIN PERFORM * FROM {call}; END $fuzz$",
             lambda: self.cursor(call),

@@ -11,6 +11,7 @@ from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
 # does not count.
 REFUSALS = {b"already_consumed", b"closed", b"pool_expired", b"insufficient", b"stay_taken",
             b"blocked", b"already_released", b"expired", b"not_found"}
+COUNTS = (16, 20, 23)  # boolean, bigint, integer: false and 0 say that nothing was done
 LASTING = "5 min"  # what expires before that may go at any time
 CRASHED = "57P02"  # another session took the server down
 
@@ -231,5 +232,5 @@ def refuses(result):
     columns = [i for i in range(result.nfields) if result.fname(i) == b"outcome"]
     if columns:
         return all(result.get_value(row, columns[0]) in REFUSALS for row in range(result.ntuples))
-    return result.nfields == 1 and result.ntuples == 1 and result.get_value(0, 0) in (b"f", b"0") \
-        and result.fname(0).startswith(b"hold_")
+    return (result.nfields == 1 and result.ntuples == 1 and result.fname(0).startswith(b"hold_")
+            and result.ftype(0) in COUNTS and result.get_value(0, 0) in (b"f", b"0"))
