@@ -48,7 +48,7 @@ demo:
 # The server is asked for anew, as it may just have been installed.
 bench bench-quick:
 	@bench/prepare $(MAKEOVERRIDES)
-	@PG_CONFIG="$$($(MAKE) -s print-PG_CONFIG)" bench/run $(if $(filter bench-quick,$@),--quick --name quick,--name latest)
+	@PG_CONFIG="$$($(MAKE) -s --no-print-directory print-PG_CONFIG)" bench/run $(if $(filter bench-quick,$@),--quick --name quick,--name latest)
 
 format:
 	@test/format

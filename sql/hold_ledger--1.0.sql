@@ -627,6 +627,19 @@ AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.hold_sweep_all(integer, integer) IS
 	'sweeps batch after batch and commits after each, until one is not full';
 
+CREATE FUNCTION @extschema@.hold_schedule(cron text DEFAULT '* * * * *')
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION @extschema@.hold_schedule(text) IS
+	'has pg_cron sweep at these times; returns the number of the job';
+
+CREATE FUNCTION @extschema@.hold_unschedule() RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION @extschema@.hold_unschedule() IS
+	'takes the job of hold_schedule away; false if there is none';
+
 CREATE FUNCTION @extschema@.hold_trim(before timestamptz DEFAULT NULL,
 	batch integer DEFAULT 10000)
 RETURNS bigint
@@ -878,8 +891,9 @@ WITH entry AS (
 			WHEN NOT counts THEN last_held
 			WHEN event = 'granted' THEN last_held + qty
 			WHEN event = 'changed' THEN last_held + qty - token_held
-			-- a stay that was not held is confirmed at once
-			WHEN event = 'consumed' AND of_room AND COALESCE(token_held, 0) = 0
+			-- a stay that was not held, which would have an end, is confirmed at once
+			WHEN event = 'consumed' AND of_room
+				AND (token_held = 0 OR (token_held IS NULL AND expires_at IS NULL))
 				THEN last_held
 			WHEN event IN ('consumed', 'released', 'expired') THEN last_held - qty
 			WHEN event = 'repaired' THEN held
@@ -1056,6 +1070,33 @@ END;
 COMMENT ON FUNCTION @extschema@.hold_verify() IS
 	'a row for each disagreement between counters, holds and ledger, in millionths, of all tenants; none when all is well';
 
+--
+-- Monitoring
+--
+
+CREATE FUNCTION @extschema@.hold_stats(OUT scope text, OUT since timestamptz,
+	OUT granted bigint, OUT renewed bigint, OUT changed bigint,
+	OUT refused bigint, OUT already_consumed bigint, OUT closed bigint,
+	OUT pool_expired bigint, OUT insufficient bigint, OUT stay_taken bigint,
+	OUT blocked bigint, OUT consumed bigint, OUT released bigint,
+	OUT expired bigint, OUT returned bigint, OUT evicted bigint,
+	OUT sweep_lag interval)
+AS 'MODULE_PATHNAME' LANGUAGE C
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION @extschema@.hold_stats() IS
+	'how often what has happened in this database, in all sessions if the library is preloaded, else in this one';
+
+CREATE FUNCTION @extschema@.hold_hoarding(since interval DEFAULT '1 day',
+	separator text DEFAULT ':',
+	OUT pool text, OUT token_prefix text, OUT holds bigint,
+	OUT unconsumed bigint, OUT unit_hours numeric,
+	OUT unconsumed_unit_hours numeric)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE ROWS 100
+SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION @extschema@.hold_hoarding(interval, text) IS
+	'how much was held for how long and not consumed, for each pool and token prefix; prefixes are shown to operators only';
+
 -- Which level may use what.  Operators have all that the others have.
 CREATE FUNCTION @extschema@.hold_grant_access(role regrole, level text)
 RETURNS void
@@ -1070,11 +1111,12 @@ DECLARE
 		'hold_pool_history', 'hold_require_consumed', 'hold_available', 'hold_available_many',
 		'hold_count'];
 	watching CONSTANT text[] := ARRAY['hold_available',
-		'hold_available_many', 'hold_count', 'hold_verify'];
+		'hold_available_many', 'hold_count', 'hold_verify', 'hold_stats',
+		'hold_hoarding'];
 	upkeep CONSTANT text[] := ARRAY['hold_pool_set', 'hold_pool_add',
 		'hold_pool_close', 'hold_pool_open', 'hold_pool_renew',
 		'hold_pool_drop', 'hold_class_set', 'hold_sweep', 'hold_sweep_all',
-		'hold_trim', 'hold_repair',
+		'hold_schedule', 'hold_unschedule', 'hold_trim', 'hold_repair',
 		'hold_see_tokens'];
 	granted text[];
 	routine regprocedure;

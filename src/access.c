@@ -225,17 +225,6 @@ row_leave(Table *table)
 	ReleaseBuffer(page);
 }
 
-/* Is this version of the row the one that the snapshot shows? */
-bool
-row_is_current(Table *table, ItemPointer tid, Snapshot snapshot)
-{
-	bool		current = table_tuple_fetch_row_version(table->rel, tid,
-														snapshot, table->row);
-
-	ExecClearTuple(table->row);
-	return current;
-}
-
 /* --- locking --- */
 
 /* Error 40001: the transaction's snapshot shows what is no longer so. */

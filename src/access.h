@@ -55,7 +55,6 @@ extern bool row_find_newest(Relation rel, ItemPointer tid, Snapshot snapshot,
 							TupleTableSlot *slot);
 extern bool row_follow(Table *table, ItemPointer tid, Snapshot snapshot);
 extern void row_leave(Table *table);
-extern bool row_is_current(Table *table, ItemPointer tid, Snapshot snapshot);
 extern void raise_outdated(void);
 extern bool row_lock(Table *table, ItemPointer tid, bool wait);
 

@@ -8,6 +8,7 @@
 #include "answers.h"
 
 #include "access/htup_details.h"
+#include "counters.h"
 #include "funcapi.h"
 #include "nodes/execnodes.h"
 #include "rules.h"
@@ -46,10 +47,12 @@ put_units(Datum *value, bool *isnull, bool known, int64 units)
 		*value = NumericGetDatum(rule_numeric(units));
 }
 
+/* Fills in an answer, which is given then: a refusal is counted. */
 static void
 fill_grant(const Relations *relations, const GrantAnswer *answer,
 		   Datum *values, bool *isnull)
 {
+	counters_refusal(answer->outcome);
 	memset(isnull, 0, sizeof(bool) * GRANT_COLUMNS);
 	values[0] = BoolGetDatum(outcome_is_grant(answer->outcome));
 	values[1] = ObjectIdGetDatum(relations->outcomes[answer->outcome]);

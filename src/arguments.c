@@ -18,6 +18,9 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
+/* further back than this there is nothing */
+#define MOST_DAYS (6000 * 365)
+
 static void
 raise_null(const char *name)
 {
@@ -120,6 +123,21 @@ argument_stripes(FunctionCallInfo fcinfo, int number)
 				 errdetail("A pool has 1 to %d stripes; 0 leaves the number to the pool.",
 						   MOST_STRIPES)));
 	return (int16) stripes;
+}
+
+/* The moment from which on the caller wants to know.  Error 22004. */
+TimestampTz
+argument_since(FunctionCallInfo fcinfo, int number)
+{
+	Interval   *since;
+
+	require_argument(fcinfo, number, "since");
+	since = PG_GETARG_INTERVAL_P(number);
+	if (since->day > MOST_DAYS || since->month > MOST_DAYS / 31)
+		return DT_NOBEGIN;
+	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
+												   TimestampTzGetDatum(session_clock()),
+												   IntervalPGetDatum(since)));
 }
 
 bool

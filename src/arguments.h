@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "rules.h"
 #include "utils/jsonb.h"
@@ -38,6 +39,7 @@ extern int64 argument_ttl(FunctionCallInfo fcinfo, int number);
 extern int64 usual_ttl(void);
 extern int64 argument_batch(FunctionCallInfo fcinfo, int number,
 							const char *name);
+extern TimestampTz argument_since(FunctionCallInfo fcinfo, int number);
 extern int16 argument_stripes(FunctionCallInfo fcinfo, int number);
 extern bool argument_bool(FunctionCallInfo fcinfo, int number,
 						  const char *name);

@@ -402,10 +402,10 @@ rethrow_from_subtransaction(MemoryContext context, ResourceOwner owner)
 
 /*
  * The same inside a subtransaction, which is rolled back unless something was
- * written: pools that were made vanish and locks are let go.
+ * written and is to be kept: pools that were made vanish and locks are let go.
  */
 static bool
-start_in_subtransaction(List *attempts, Store *store, List **wanted)
+start_in_subtransaction(List *attempts, Store *store, List **wanted, bool keep)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -416,7 +416,7 @@ start_in_subtransaction(List *attempts, Store *store, List **wanted)
 	PG_TRY();
 	{
 		done = start_under_locks(attempts, store, wanted);
-		if (done && any_written(attempts))
+		if (done && keep && any_written(attempts))
 			ReleaseCurrentSubTransaction();
 		else
 			RollbackAndReleaseCurrentSubTransaction();
@@ -429,6 +429,26 @@ start_in_subtransaction(List *attempts, Store *store, List **wanted)
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
 	return done;
+}
+
+/*
+ * One start.  Within a savepoint it is only tried out in a subtransaction, and
+ * then done in the savepoint itself: whoever waits for a row that a finished
+ * subtransaction has locked waits for the whole transaction, and would not be
+ * woken when the caller rolls back to the savepoint.  Only what is refused then,
+ * as somebody came in between, keeps its locks till the savepoint ends.
+ */
+static bool
+start(List *attempts, Store *store, List **wanted)
+{
+	bool		within = GetCurrentTransactionNestLevel() > 1;
+	bool		done = start_in_subtransaction(attempts, store, wanted,
+											   !within);
+
+	if (!done || !within || !any_written(attempts))
+		return done;
+	*wanted = want_more(attempts, store, *wanted, true);
+	return start_under_locks(attempts, store, wanted);
 }
 
 /*
@@ -445,7 +465,7 @@ run_under_locks(List *attempts, List *wanted)
 	for (int i = 0; i < MOST_STARTS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (start_in_subtransaction(attempts, store, &wanted))
+		if (start(attempts, store, &wanted))
 			return;
 		wanted = want_more(attempts, store, wanted, true);
 	}

@@ -62,6 +62,18 @@ look_up_token(Store *store, Snapshot snapshot, const text *token,
 											 standing->pool.id);
 }
 
+/* What the token has and had there, also in a pool that was dropped. */
+static void
+find_memory(Store *store, Snapshot snapshot, const text *token,
+			const TokenFacts *facts, Standing *standing)
+{
+	standing_find_siblings(store, snapshot, token, standing);
+	if (facts != NULL)
+		standing_fill(standing, facts);
+	else
+		look_up_token(store, snapshot, token, standing);
+}
+
 static Claim *
 find_claim(Store *store, Snapshot snapshot, const ClaimRequest *request,
 		   const Want *want, const TokenFacts *facts)
@@ -74,16 +86,10 @@ find_claim(Store *store, Snapshot snapshot, const ClaimRequest *request,
 		pool_init(&standing->pool, store->tenant, want->pool);
 	claim->unknown = standing->pool.id == 0 || standing->pool.retired;
 	claim->demand = want->demand;
+	if (standing->pool.id != 0)
+		find_memory(store, snapshot, request->token, facts, standing);
 	if (claim->unknown && shape_by_class(store, snapshot, claim))
-		return claim;
-	if (standing->pool.id == 0)
-		return claim;
-
-	standing_find_siblings(store, snapshot, request->token, standing);
-	if (facts != NULL)
-		standing_fill(standing, facts);
-	else
-		look_up_token(store, snapshot, request->token, standing);
+		standing->siblings = NIL;
 	return claim;
 }
 
@@ -220,7 +226,8 @@ look_as_external(Pool *pool)
 
 /*
  * Where a function tells the capacity, it is asked under the pool's lock, or
- * "now"; till then the claim is taken to fit.  A renewal, or less, does not ask,
+ * "now"; till then the claim is taken to fit.  It is also asked before a pool is
+ * made, so that a refusal makes none.  A renewal, or less, does not ask,
  * nor does a claim that is refused in any case.
  */
 static void
@@ -234,10 +241,11 @@ ask_source(Attempt *attempt, Snapshot snapshot, Claim *claim, bool now)
 	if (source == NULL || judge_right(claim) != OUTCOME_GRANTED ||
 		(claim->live && claim->demand.qty <= standing->hold->qty))
 		return;
-	if (!now)
+	if (!attempt->locked)
 		attempt->needs_locks = true;
-	else if (!source_limit(attempt->store, source, &standing->pool,
-						   &claim->demand))
+	if ((now || standing->pool.id == 0) &&
+		!source_limit(attempt->store, source, &standing->pool,
+					  &claim->demand))
 		pool_raise_unknown(claim->want->pool, NULL);
 	claim->asks = true;
 }

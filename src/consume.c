@@ -251,9 +251,19 @@ consume_lapsed_stay(Attempt *attempt, Snapshot snapshot, Standing *standing)
 	return true;
 }
 
+/* When the token's last hold there, which is not live, ended or lapsed. */
+static TimestampTz
+ended_at(const Standing *standing, TimestampTz clock)
+{
+	if (memory_state(standing, clock) == OUTCOME_EXPIRED)
+		return token_lapsed_at(standing);
+	return standing->entries == NIL ? DT_NOBEGIN : memory_end(standing)->at;
+}
+
 /*
  * Since when a hold must have been live for a late payment to reach it: as
- * long as the live ones are, or else as long as the one that lapsed last.
+ * long as the live ones are, or else as long as the one that ended last: if
+ * that was consumed, a call that consumed it leaves nothing to its retry.
  */
 static TimestampTz
 late_since(List *standings, TimestampTz clock)
@@ -267,11 +277,13 @@ late_since(List *standings, TimestampTz clock)
 	foreach(lc, standings)
 	{
 		Standing   *standing = lfirst(lc);
+		TimestampTz ended = ended_at(standing, clock);
 
-		if (!token_lapsed_beside(standing, last, clock))
+		if (ended <= last)
 			continue;
-		last = token_lapsed_at(standing);
-		since = held_or_lapsed(standing)->held_since;
+		last = ended;
+		since = standing->hold != NULL ? standing->hold->held_since :
+			memory_end(standing)->held_since;
 	}
 	return since;
 }
@@ -344,10 +356,14 @@ decide_consume(Attempt *attempt, Snapshot snapshot, List *standings)
 	token_require_pool(&request->token, standings);
 	since = request->late ? late_since(standings, clock) :
 		token_live_since(standings, clock);
-	require_one_hold(attempt, standings, since);
+	if (request->final ||
+		!token_repeats(&request->token, standings, EVENT_CONSUMED,
+					   request->note.ref))
+		require_one_hold(attempt, standings, since);
 	foreach(lc, standings)
 	{
-		blocked |= !consume_one(attempt, snapshot, lfirst(lc), since);
+		if (((Standing *) lfirst(lc))->outcome != OUTCOME_NOT_FOUND)
+			blocked |= !consume_one(attempt, snapshot, lfirst(lc), since);
 	}
 	if (!blocked)
 		return;

@@ -12,6 +12,7 @@
  */
 #include "entries.h"
 
+#include "counters.h"
 #include "rules.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -141,11 +142,13 @@ read_entry(TupleTableSlot *row, const Relations *relations, Entry *entry)
 		entry->reservation_id = DatumGetInt64(values[ENTRY_RESERVATION_ID]);
 }
 
+/* Appends an entry, and counts it. */
 void
 entries_append(Store *store, const Entry *entry)
 {
 	fill_entry(row_start(&store->ledger, ENTRY_COLUMNS), &store->relations, entry);
 	row_insert(&store->ledger);
+	counters_event(entry->event, store->sweeping);
 }
 
 /* Removes an entry that a trim found under the pool's lock. */
@@ -210,6 +213,23 @@ entries_of_token(Store *store, Snapshot snapshot, const text *token,
 	probe_end(&probe);
 	list_sort(entries, compare_entries);
 	return entries;
+}
+
+/*
+ * Orders entries of several pools, or counter rows of one.  A token goes from one
+ * row to another only under the locks of both, and with a later time.
+ */
+int
+entries_compare_by_time(const ListCell *a, const ListCell *b)
+{
+	const Entry *first = lfirst(a);
+	const Entry *second = lfirst(b);
+
+	if (first->at != second->at)
+		return first->at < second->at ? -1 : 1;
+	if (first->pool_id != second->pool_id)
+		return first->pool_id < second->pool_id ? -1 : 1;
+	return first->seq < second->seq ? -1 : 1;
 }
 
 /* When the newest of these entries was made; DT_NOBEGIN without any. */

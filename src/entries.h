@@ -54,6 +54,7 @@ extern void entries_append(Store *store, const Entry *entry);
 extern void entries_remove(Store *store, ItemPointer tid);
 extern List *entries_of_token(Store *store, Snapshot snapshot,
 							  const text *token, int64 pool_id);
+extern int	entries_compare_by_time(const ListCell *a, const ListCell *b);
 extern TimestampTz entries_last_at(List *entries);
 extern bool entries_find_lease(Store *store, Snapshot snapshot, int64 pool_id,
 							   TimestampTz lease_end, Entry *entry);

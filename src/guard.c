@@ -15,6 +15,7 @@
 #include "commands/trigger.h"
 #include "compat.h"
 #include "executor/spi.h"
+#include "moves.h"
 #include "rules.h"
 #include "standing.h"
 #include "store.h"
@@ -120,33 +121,68 @@ row_has_token(TriggerData *trigger, int column, const text *token)
 	return its_token != NULL && rule_same_text(its_token, token);
 }
 
-/* What this transaction consumed for the token in a pool, net of returns. */
+/* The entry by which a stay came that left with this one, or NULL. */
+static const Entry *
+find_arrival(List *entries, const Entry *departure)
+{
+	ListCell   *lc;
+
+	foreach(lc, entries)
+	{
+		const Entry *entry = lfirst(lc);
+
+		if (entry_is_arrival(entry) &&
+			moves_departure(entries, entry) == departure)
+			return entry;
+	}
+	return NULL;
+}
+
+/*
+ * What of this transaction's consumption is left after such an entry.  A stay
+ * that is moved stays what it was.
+ */
 static int64
-taken_by_us(const Standing *standing)
+left_after_return(List *entries, const Entry *returned, int64 taken)
+{
+	const Entry *arrival = find_arrival(entries, returned);
+
+	if (arrival == NULL)
+		return Max(taken - returned->qty, 0);
+	return taken < returned->qty ? taken :
+		taken - returned->qty + arrival->qty;
+}
+
+/*
+ * What this transaction consumed, as these entries tell in order, net of what it
+ * returned since.  A return before that was of older units.
+ */
+static int64
+taken_by_us(List *entries)
 {
 	int64		taken = 0;
 	ListCell   *lc;
 
-	foreach(lc, standing->entries)
+	foreach(lc, entries)
 	{
 		const Entry *entry = lfirst(lc);
 
 		if (!entry->ours)
 			continue;
-		if (entry->event == EVENT_CONSUMED)
+		if (entry->event == EVENT_CONSUMED && !entry_is_arrival(entry))
 			taken += entry->qty;
 		else if (entry->event == EVENT_RETURNED)
-			taken -= entry->qty;
+			taken = left_after_return(entries, entry, taken);
 	}
 	return taken;
 }
 
-/* Rooms count together: a stay that moves is returned here, taken there. */
+/* Rooms count together: a stay can be consumed in one and returned in another. */
 static bool
 is_consumed_by_us(Store *store, const text *token)
 {
 	bool		consumed = false;
-	int64		nights = 0;
+	List	   *of_rooms = NIL;
 	ListCell   *lc;
 
 	foreach(lc, standings_of_token(store, store_look(), token))
@@ -154,12 +190,13 @@ is_consumed_by_us(Store *store, const text *token)
 		const Standing *standing = lfirst(lc);
 
 		if (standing->pool.is_room)
-			nights += taken_by_us(standing);
+			of_rooms = list_concat(of_rooms, standing->entries);
 		else
-			consumed |= taken_by_us(standing) > 0;
+			consumed |= taken_by_us(standing->entries) > 0;
 	}
 	store_look_away();
-	return consumed || nights > 0;
+	list_sort(of_rooms, entries_compare_by_time);
+	return consumed || taken_by_us(of_rooms) > 0;
 }
 
 /*

@@ -17,9 +17,7 @@
 #include "hints.h"
 
 #include "miscadmin.h"
-#include "storage/ipc.h"
-#include "storage/lwlock.h"
-#include "storage/shmem.h"
+#include "shared.h"
 #include "storage/spin.h"
 
 /* A place; its lock is held for a few instructions. */
@@ -39,9 +37,6 @@ static Hint local_hints[LOCAL_HINTS];
 static Hint *hints = NULL;
 static uint64 places = LOCAL_HINTS;
 
-static shmem_request_hook_type next_request_hook = NULL;
-static shmem_startup_hook_type next_startup_hook = NULL;
-
 static void
 clear_hints(void)
 {
@@ -51,43 +46,23 @@ clear_hints(void)
 }
 
 static void
-request_memory(void)
+share_hints(void *memory, bool found)
 {
-	if (next_request_hook)
-		next_request_hook();
-	RequestAddinShmemSpace(SHARED_HINTS * sizeof(Hint));
-}
-
-static void
-share_hints(void)
-{
-	bool		found;
-
-	if (next_startup_hook)
-		next_startup_hook();
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	hints = ShmemInitStruct("hold_ledger hints", SHARED_HINTS * sizeof(Hint),
-							&found);
+	hints = memory;
 	places = SHARED_HINTS;
 	if (!found)
 		clear_hints();
-	LWLockRelease(AddinShmemInitLock);
 }
 
 /* When the library is loaded: shares the hints if all processes will see it. */
 void
 hints_init(void)
 {
-	if (!process_shared_preload_libraries_in_progress)
-	{
-		hints = local_hints;
-		clear_hints();
+	if (shared_want("hold_ledger hints", SHARED_HINTS * sizeof(Hint),
+					share_hints))
 		return;
-	}
-	next_request_hook = shmem_request_hook;
-	shmem_request_hook = request_memory;
-	next_startup_hook = shmem_startup_hook;
-	shmem_startup_hook = share_hints;
+	hints = local_hints;
+	clear_hints();
 }
 
 /* Where was the row with that key seen last?  False if nobody knows. */

@@ -14,10 +14,8 @@
 #include "arguments.h"
 #include "catalog/pg_type.h"
 #include "compat.h"
-#include "miscadmin.h"
 #include "pools.h"
 #include "query.h"
-#include "session.h"
 #include "store.h"
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
@@ -33,9 +31,6 @@ SQL_FUNCTION(hold_pool_history);
 #define REF_COLUMN 11
 #define PAYLOAD_COLUMN 12
 
-/* further back than this there is nothing */
-#define MOST_DAYS (6000 * 365)
-
 static const char *const entries_by_token =
 "SELECT e.* FROM @hold_entries e "
 "WHERE e.token OPERATOR(pg_catalog.=) $1 AND e.at OPERATOR(pg_catalog.>=) $2 "
@@ -46,37 +41,16 @@ static const char *const entries_by_pool =
 "WHERE e.pool OPERATOR(pg_catalog.=) $1 AND e.at OPERATOR(pg_catalog.>=) $2 "
 "ORDER BY e.stripe, e.seq";
 
-/* The moment from which on the caller wants to know. */
-static TimestampTz
-argument_since(FunctionCallInfo fcinfo, int number)
-{
-	Interval   *since;
-
-	require_argument(fcinfo, number, "since");
-	since = PG_GETARG_INTERVAL_P(number);
-	if (since->day > MOST_DAYS || since->month > MOST_DAYS / 31)
-		return DT_NOBEGIN;
-	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
-												   TimestampTzGetDatum(session_clock()),
-												   IntervalPGetDatum(since)));
-}
-
-/* Runs the query as the ledger's owner; its rows are in SPI_tuptable. */
+/* Runs the query about a key; its rows are in SPI_tuptable. */
 static void
-run_as_owner(Store *store, const char *query, text *key, TimestampTz since)
+find_entries(Store *store, const char *query, text *key, TimestampTz since)
 {
 	Oid			types[2] = {TEXTOID, TIMESTAMPTZOID};
 	Datum		values[2];
-	Oid			user;
-	int			context;
 
 	values[0] = PointerGetDatum(key);
 	values[1] = TimestampTzGetDatum(since);
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(store->ledger.rel->rd_rel->relowner,
-						   context | SECURITY_LOCAL_USERID_CHANGE);
-	query_run(store, query, 2, types, values);
-	SetUserIdAndSecContext(user, context);
+	query_run_as_owner(store, query, 2, types, values);
 }
 
 static void
@@ -112,7 +86,7 @@ hold_history(PG_FUNCTION_ARGS)
 	start_rows(fcinfo);
 	SPI_connect();
 	store_open_for_reading(&store, fcinfo);
-	run_as_owner(&store, entries_by_token, token, since);
+	find_entries(&store, entries_by_token, token, since);
 	answer_entries(fcinfo, true);
 	store_close(&store);
 	SPI_finish();
@@ -138,7 +112,7 @@ hold_pool_history(PG_FUNCTION_ARGS)
 	store_open_for_reading(&store, fcinfo);
 	if (!pools_find(&store, GetActiveSnapshot(), key, &pool))
 		pool_raise_unknown(key, NULL);
-	run_as_owner(&store, entries_by_pool, key, since);
+	find_entries(&store, entries_by_pool, key, since);
 	answer_entries(fcinfo, compat_may_execute(store.relations.see_tokens));
 	store_close(&store);
 	SPI_finish();

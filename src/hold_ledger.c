@@ -9,7 +9,8 @@
  *	verbs		what users call: try.c (hold_try and its kin), renew.c,
  *				consume.c, release.c, return.c; stay_try.c, stay_keep.c and
  *				stay_insert.c (rooms); capacity.c (pools), define.c (classes);
- *				read.c, history.c; sweep.c, trim.c, repair.c (upkeep); lines.c
+ *				read.c, history.c; sweep.c, schedule.c, worker.c, trim.c,
+ *				repair.c (upkeep); stats.c, hoarding.c (monitoring); lines.c
  *				(constructors of lines), guard.c and protect.c (triggers)
  *	middle		attempt.c (look, decide, lock, decide again, write), claim.c
  *				(claims on pools), token.c (all that a token has), ended.c (how
@@ -25,7 +26,9 @@
  *				were seen last)
  *	ground		store.c (the tables of one call), relations.c (where they
  *				are), access.c (how rows are read, locked, written),
- *				foreign_keys.c, query.c (questions about whole tables)
+ *				foreign_keys.c, query.c (questions about whole tables),
+ *				counters.c (how often what has happened), shared.c (memory that
+ *				all processes share)
  *	rules		rules.c, nights.c: limits and judgements, pure
  *
  * arguments.c, answers.c and stay_answers.c turn Datums into C and back for
@@ -37,11 +40,14 @@
 
 #include <limits.h>
 
+#include "counters.h"
 #include "fmgr.h"
 #include "hints.h"
 #include "relations.h"
 #include "settings.h"
+#include "shared.h"
 #include "utils/guc.h"
+#include "worker.h"
 
 PG_MODULE_MAGIC;
 
@@ -71,6 +77,12 @@ char	   *setting_tenant = NULL;
 
 /* is it an error to call a verb without a tenant? */
 bool		setting_require_tenant = false;
+
+/* the database in which the background worker sweeps */
+char	   *setting_sweep_database = NULL;
+
+/* how long the worker rests */
+double		setting_sweep_interval = 60.0;
 
 PGDLLEXPORT void _PG_init(void);
 
@@ -134,13 +146,32 @@ define_tenant(void)
 							 0, NULL, NULL, NULL);
 }
 
+static void
+define_worker(void)
+{
+	DefineCustomStringVariable("hold_ledger.sweep_database",
+							   "Sets the database in which a background worker sweeps.",
+							   "Empty means that there is no worker. It is "
+							   "started with the server, if the library is in "
+							   "shared_preload_libraries.",
+							   &setting_sweep_database, "", PGC_SIGHUP, 0,
+							   NULL, NULL, NULL);
+	define_time("hold_ledger.sweep_interval",
+				"Sets how long the background worker rests between sweeps.",
+				NULL, &setting_sweep_interval, 60.0, 0.1, 86400.0, PGC_SIGHUP);
+}
+
 void
 _PG_init(void)
 {
 	define_times();
 	define_limits();
 	define_tenant();
+	define_worker();
 	MarkGUCPrefixReserved("hold_ledger");
 	relations_init();
+	shared_init();
 	hints_init();
+	counters_init();
+	worker_init();
 }

@@ -98,7 +98,7 @@ memory_taken(const Standing *standing)
 
 /*
  * The entry of that kind that was made with this ref, or NULL; of a stay in
- * pieces the last one, which tells of all.  A move is made without any.
+ * pieces the last one, which tells of all.  A move bears the same and is none.
  */
 const Entry *
 memory_entry_with_ref(const Standing *standing, HoldEvent event,

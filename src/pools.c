@@ -216,6 +216,24 @@ overlay_pending(Store *store, Pool *pool)
 		*pool = pending->pool;
 }
 
+/*
+ * Takes note that no hold of the pool expires before this, while its figures are
+ * noted anyway: versions of holds that this call has replaced cannot be skipped
+ * by a walk over the index otherwise, and each request would step over them.
+ */
+void
+pools_learn_expiry(Store *store, const Pool *pool, TimestampTz next_expiry)
+{
+	Pending    *pending;
+
+	if (store->pending == NULL)
+		return;
+	pending = hash_search(store->pending, &pool->id, HASH_FIND, NULL);
+	if (pending != NULL)
+		pending->pool.next_expiry = Max(pending->pool.next_expiry,
+										next_expiry);
+}
+
 static bool
 update_row(Store *store, const Pool *pool, bool wait)
 {
@@ -380,13 +398,6 @@ pools_find_id(Store *store, Snapshot snapshot, int64 id, Pool *pool)
 	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(id));
 	return find_one(store, store->relations.indexes[POOLS_BY_ID], snapshot,
 					&key, 1, pool);
-}
-
-/* Is what was read still what the snapshot shows? */
-bool
-pools_is_current(Store *store, Snapshot snapshot, Pool *pool)
-{
-	return row_is_current(&store->pools, &pool->tid, snapshot);
 }
 
 /* --- locking and writing --- */

@@ -60,13 +60,14 @@ extern bool pools_find_id(Store *store, Snapshot snapshot, int64 id,
 extern void pool_init_room(Pool *pool, text *tenant, int64 room_id);
 extern bool pools_find_room(Store *store, Snapshot snapshot, text *tenant,
 							int64 room_id, Pool *pool);
-extern bool pools_is_current(Store *store, Snapshot snapshot, Pool *pool);
 extern int	pools_compare_for_locks(const Pool *a, const Pool *b);
 extern bool pools_lock(Store *store, Pool *pool, bool wait);
 extern bool pools_insert(Store *store, Pool *pool);
 extern void pools_defer(Store *store);
 extern void pools_flush(Store *store);
 extern void pools_stop_deferring(Store *store);
+extern void pools_learn_expiry(Store *store, const Pool *pool,
+							   TimestampTz next_expiry);
 extern bool pools_update(Store *store, const Pool *pool, bool wait);
 
 #endif							/* HOLD_POOLS_H */

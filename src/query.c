@@ -3,15 +3,16 @@
  * query.c
  *	  Questions about whole tables, asked in SQL.
  *
- * For upkeep only: the verbs read their few rows directly.  The functions
- * that ask are SECURITY DEFINER with a pinned search_path, so that names and
- * operators mean what they say; the tables are named with their schema.
+ * For upkeep and reports: the verbs read their few rows directly.  The
+ * functions that ask have a pinned search_path, or name each operator with its
+ * schema, so that names mean what they say; the tables are named with theirs.
  *
  *-------------------------------------------------------------------------
  */
 #include "query.h"
 
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -48,6 +49,21 @@ query_run(Store *store, const char *text, int nargs, Oid *types,
 	if (result != SPI_OK_SELECT)
 		elog(ERROR, "a query of upkeep failed: %s",
 			 SPI_result_code_string(result));
+}
+
+/* The same as the owner of the tables, who may read them. */
+void
+query_run_as_owner(Store *store, const char *text, int nargs, Oid *types,
+				   Datum *values)
+{
+	Oid			user;
+	int			context;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(store->ledger.rel->rd_rel->relowner,
+						   context | SECURITY_LOCAL_USERID_CHANGE);
+	query_run(store, text, nargs, types, values);
+	SetUserIdAndSecContext(user, context);
 }
 
 /* Reads a bigint, or a time, from the result; false for NULL. */

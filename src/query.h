@@ -15,6 +15,8 @@
 
 extern void query_run(Store *store, const char *text, int nargs, Oid *types,
 					  Datum *values);
+extern void query_run_as_owner(Store *store, const char *text, int nargs,
+							   Oid *types, Datum *values);
 extern bool query_int8(uint64 row, int column, int64 *value);
 
 #endif							/* HOLD_QUERY_H */

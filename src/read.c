@@ -237,20 +237,41 @@ fill_nights(Nights nights, Datum *values, bool *isnull)
 
 static void
 add_held(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
-		 const Hold *hold, TimestampTz clock)
+		 const Hold *hold, bool live)
 {
-	bool		live = rule_is_live(hold->expires_at, clock);
 	Datum		values[GET_COLUMNS];
 	bool		isnull[GET_COLUMNS];
+	Nights		nights;
 
 	fill_place(store, standing, values, isnull);
 	values[6] = ObjectIdGetDatum(store->relations.outcomes[live ?
 														   OUTCOME_GRANTED :
 														   OUTCOME_EXPIRED]);
 	fill_held(hold, live, values, isnull);
-	if (hold->stay != NULL)
+	if (hold->stay != NULL && live)
 		fill_nights(hold->stay->nights, values, isnull);
+	else if (memory_nights(standing, &nights))
+		fill_nights(nights, values, isnull);
 	add_row(fcinfo, values, isnull);
+}
+
+/*
+ * A stay has a row for each piece that is held.  Once it has expired it is told
+ * as one, since pieces may have been cleared away.
+ */
+static void
+add_all_held(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
+			 TimestampTz clock)
+{
+	bool		live = standing_is_live(standing, clock);
+	ListCell   *lc;
+
+	foreach(lc, standing->holds)
+	{
+		add_held(fcinfo, store, standing, lfirst(lc), live);
+		if (!live)
+			break;
+	}
 }
 
 static void
@@ -302,10 +323,7 @@ add_standing(FunctionCallInfo fcinfo, Store *store, const Standing *standing,
 {
 	ListCell   *lc;
 
-	foreach(lc, standing->holds)
-	{
-		add_held(fcinfo, store, standing, lfirst(lc), clock);
-	}
+	add_all_held(fcinfo, store, standing, clock);
 	foreach(lc, standing->confirmed)
 	{
 		add_confirmed(fcinfo, store, standing, lfirst(lc));

@@ -32,7 +32,7 @@ static const char *const table_names[NUM_TABLES] = {
 };
 
 /* how many columns of each the code knows */
-static const int table_columns[NUM_TABLES] = {19, 11, 22, 7, 12};
+static const int table_columns[NUM_TABLES] = {24, 11, 22, 7, 12};
 
 static const char *const index_names[NUM_INDEXES] = {
 	"hold_pools_pkey",

@@ -196,11 +196,15 @@ decide_return(Attempt *attempt, Snapshot snapshot, List *standings)
 	ListCell   *lc;
 
 	token_require_pool(&request->token, standings);
-	require_one_pool(request, standings);
+	if (!token_repeats(&request->token, standings, EVENT_RETURNED,
+					   request->note.ref))
+		require_one_pool(request, standings);
 	foreach(lc, standings)
 	{
 		Standing   *standing = lfirst(lc);
 
+		if (standing->outcome == OUTCOME_NOT_FOUND)
+			continue;
 		if (memory_last_consumption(standing) == NULL &&
 			standing->confirmed == NIL)
 			standing->outcome = OUTCOME_NOT_FOUND;

@@ -8,7 +8,6 @@
  */
 #include "standing.h"
 
-#include "moves.h"
 #include "rules.h"
 #include "utils/timestamp.h"
 
@@ -171,23 +170,6 @@ fill_from_row(Standing *standing, const TokenFacts *facts, int64 pool_id)
 									list_nth(facts->entries, e));
 }
 
-/*
- * Orders entries of several counter rows of a pool.  A token goes from one row
- * to another only under the locks of both, and with a later time.
- */
-static int
-compare_entries_by_time(const ListCell *a, const ListCell *b)
-{
-	const Entry *first = lfirst(a);
-	const Entry *second = lfirst(b);
-
-	if (first->at != second->at)
-		return first->at < second->at ? -1 : 1;
-	if (first->pool_id != second->pool_id)
-		return first->pool_id < second->pool_id ? -1 : 1;
-	return first->seq < second->seq ? -1 : 1;
-}
-
 /* Puts into the standing what the facts say of its pool. */
 void
 standing_fill(Standing *standing, const TokenFacts *facts)
@@ -201,7 +183,7 @@ standing_fill(Standing *standing, const TokenFacts *facts)
 	{
 		fill_from_row(standing, facts, ((Standing *) lfirst(lc))->pool.id);
 	}
-	list_sort(standing->entries, compare_entries_by_time);
+	list_sort(standing->entries, entries_compare_by_time);
 }
 
 /* Finds the other counter rows of the pool, if it has any. */

@@ -9,6 +9,7 @@
 
 #include "answers.h"
 #include "catalog/pg_type.h"
+#include "counters.h"
 #include "stays.h"
 #include "utils/array.h"
 #include "utils/timestamp.h"
@@ -70,6 +71,7 @@ add_stay_answer(FunctionCallInfo fcinfo, const Relations *relations,
 	Datum		values[STAY_COLUMNS];
 	bool		isnull[STAY_COLUMNS] = {0};
 
+	counters_refusal(answer->outcome);
 	values[0] = BoolGetDatum(outcome_is_grant(answer->outcome));
 	values[1] = ObjectIdGetDatum(relations->outcomes[answer->outcome]);
 	values[2] = Int64GetDatum(answer->room_id);

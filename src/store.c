@@ -48,6 +48,7 @@ open_tables(Store *store, FunctionCallInfo fcinfo, LOCKMODE lockmode,
 	require_open_house();
 	store->has_stays = false;
 	store->pending = NULL;
+	store->sweeping = false;
 	for (;;)
 	{
 		store->relations = relations_of_function(fcinfo);
@@ -91,6 +92,13 @@ void
 store_open_for_reading(Store *store, FunctionCallInfo fcinfo)
 {
 	open_tables(store, fcinfo, AccessShareLock, session_tenant());
+}
+
+/* The same for a call that looks at all tenants. */
+void
+store_open_for_watching(Store *store, FunctionCallInfo fcinfo)
+{
+	open_tables(store, fcinfo, AccessShareLock, session_tenant_if_any());
 }
 
 /*

@@ -23,6 +23,7 @@ typedef struct Store
 	Table		stays;			/* if has_stays */
 	bool		has_stays;
 	struct HTAB *pending;		/* counters to be written later, or NULL */
+	bool		sweeping;		/* is this a sweep? */
 	LOCKMODE	lockmode;
 	text	   *tenant;
 } Store;
@@ -30,6 +31,7 @@ typedef struct Store
 extern void store_forbid_opening(bool forbidden);
 extern void store_open_for_reading(Store *store, FunctionCallInfo fcinfo);
 extern void store_open_for_writing(Store *store, FunctionCallInfo fcinfo);
+extern void store_open_for_watching(Store *store, FunctionCallInfo fcinfo);
 extern void store_open_for_upkeep(Store *store, FunctionCallInfo fcinfo);
 extern void store_refuse_publication(Table *table);
 extern Table *store_stays(Store *store);

@@ -199,7 +199,7 @@ sweep_stay(Store *store, const Stay *seen)
 		return 0;
 	change = change_begin(&room, clock);
 	change_expire(change, hold_of_stay(&room, &stay));
-	store_look();				/* a procedure that committed has no snapshot */
+	(void) store_look();
 	if (!change_write(store, change, true))
 		elog(ERROR, "a room changed under its lock");
 	store_look_away();
@@ -248,6 +248,7 @@ sweep_batch(FunctionCallInfo fcinfo, int64 batch, Sweep *sweep)
 	Store		store;
 
 	store_open_for_upkeep(&store, fcinfo);
+	store.sweeping = true;
 	sweep->store = &store;
 	sweep->share = (batch + POOL_SHARE - 1) / POOL_SHARE;
 	sweep->left = batch;

@@ -143,6 +143,32 @@ token_lapsed_beside(const Standing *standing, TimestampTz since,
 		token_lapsed_at(standing) > since;
 }
 
+/*
+ * Has a call with this ref, on all that the token had, left such an entry?  Then
+ * this one repeats it and is about nothing that came after: what does not know
+ * the ref is marked as not found, and true is returned.
+ */
+bool
+token_repeats(const TokenRequest *request, List *standings, HoldEvent event,
+			  const text *ref)
+{
+	bool		known = false;
+	ListCell   *lc;
+
+	if (request->pool != NULL || ref == NULL)
+		return false;
+	foreach(lc, standings)
+	{
+		known |= memory_entry_with_ref(lfirst(lc), event, ref) != NULL;
+	}
+	foreach(lc, standings)
+	{
+		if (known && memory_entry_with_ref(lfirst(lc), event, ref) == NULL)
+			((Standing *) lfirst(lc))->outcome = OUTCOME_NOT_FOUND;
+	}
+	return known;
+}
+
 /* Was the token's stay there moved from another room, which tells of it? */
 static bool
 is_told_elsewhere(const Standing *standing, List *standings)
@@ -174,6 +200,9 @@ token_holds_told(List *standings)
 	{
 		Standing   *standing = lfirst(lc);
 
+		if (standing->outcome == OUTCOME_NOT_FOUND &&
+			list_length(standings) > 1)
+			continue;
 		if ((standing->outcome != OUTCOME_ALREADY_CONSUMED &&
 			 standing->outcome != OUTCOME_RETURNED) ||
 			!is_told_elsewhere(standing, standings))

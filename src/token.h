@@ -30,6 +30,8 @@ extern List *token_run(Store *store, TokenRequest *request,
 extern void token_answer(FunctionCallInfo fcinfo, Store *store,
 						 const TokenRequest *request, List *standings,
 						 int line);
+extern bool token_repeats(const TokenRequest *request, List *standings,
+						  HoldEvent event, const text *ref);
 extern List *token_holds_told(List *standings);
 extern void token_require_pool(const TokenRequest *request, List *standings);
 extern bool token_has_any(const Standing *standing);

@@ -181,6 +181,8 @@ walk_expired(Vacancy *vacancy, Store *store, Snapshot snapshot,
 		break;
 	}
 	holds_walk_end(walk);
+	if (vacancy->expired == NIL)
+		pools_learn_expiry(store, pool, vacancy->next_expiry);
 	if (rule_is_live(pool->expired_to, clock))
 		return;
 	vacancy->summed_to = clock;

@@ -42,7 +42,8 @@ equipped()
 		[ -x "$("$pg_config" --bindir)/postgres" ] &&
 		[ -e "$("$pg_config" --includedir-server)/postgres.h" ] &&
 		perl -MIPC::Run -e1 2>/dev/null &&
-		{ command -v pg_bsd_indent >/dev/null || [ -z "$(indenter)" ]; }
+		{ command -v pg_bsd_indent >/dev/null || [ -z "$(indenter)" ]; } &&
+		{ [ -e "$("$pg_config" --pkglibdir)/pg_cron.so" ] || [ -z "$(scheduler)" ]; }
 }
 
 # The indenter's package, where there is one.
@@ -51,10 +52,24 @@ indenter()
 	apt-cache pkgnames pg-bsd-indent 2>/dev/null || true
 }
 
+# The major version of Debian's server that the Makefile found.
+found_major()
+{
+	value PG_CONFIG | sed -n 's,^/usr/lib/postgresql/\([0-9]*\)/.*,\1,p' | grep .
+}
+
+# pg_cron's package for that server, where there is one.
+scheduler()
+{
+	local major
+	major=$(found_major) || return 0
+	apt-cache pkgnames "postgresql-$major-cron" 2>/dev/null || true
+}
+
 # The server that the Makefile found, else 15, else the newest there is.
 major()
 {
-	value PG_CONFIG | sed -n 's,^/usr/lib/postgresql/\([0-9]*\)/.*,\1,p' | grep . && return
+	found_major && return
 	apt-cache pkgnames postgresql-server-dev- | sed -n 's/.*-\([0-9]*\)$/\1/p' |
 		sort -rn | awk 'NR == 1 || $1 == 15 { found = $1 } END { print found }'
 }
@@ -75,7 +90,8 @@ equip()
 	major=$(major)
 	# shellcheck disable=SC2046
 	apt install -y --no-install-recommends gcc libc6-dev libipc-run-perl $(indenter) \
-		"postgresql-$major" "postgresql-server-dev-$major" >/dev/null
+		"postgresql-$major" "postgresql-server-dev-$major" \
+		$(apt-cache pkgnames "postgresql-$major-cron") >/dev/null
 }
 
 # Builds in the tree and installs.
@@ -96,5 +112,5 @@ make_work()
 # Fills it with the tree, since postgres may not enter the clone.
 copy_tree()
 {
-	tar -C "$tree" --exclude=./.git -cf - . | as_postgres tar -xf -
+	tar -C "$tree" --exclude=./.git --exclude=node_modules -cf - . | as_postgres tar -xf -
 }

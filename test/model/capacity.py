@@ -3,9 +3,10 @@
 from ledger import ZERO, Mistake, PoolClass, check_ttl
 
 
-def pool_set(world, pool, capacity, expires_at=None):
+def pool_set(world, pool, capacity, expires_at=None, stripes=None):
     if capacity is not None and capacity < 0:
         raise Mistake("22023")
+    check_stripes(stripes)
     found = world.known(pool)
     if found is None:
         found = world.make_pool(pool, capacity)
@@ -14,6 +15,8 @@ def pool_set(world, pool, capacity, expires_at=None):
     found.capacity = capacity
     if expires_at is not None:
         found.expires_at = None if expires_at == "infinity" else expires_at
+    if stripes is not None:
+        found.stripes = stripes
     return found.number
 
 
@@ -80,11 +83,17 @@ def check_capacity(capacity):
         raise Mistake("22023")
 
 
-def class_set(world, prefix, capacity=None, ttl=None, asks=False):
+def check_stripes(stripes):
+    if stripes is not None and not 0 <= stripes <= 64:
+        raise Mistake("22023")
+
+
+def class_set(world, prefix, capacity=None, ttl=None, stripes=None, asks=False):
     check_ttl(ttl)
+    check_stripes(stripes)
     if asks and capacity is not None:
         raise Mistake("22023")
-    world.fence.classes[prefix] = PoolClass(capacity, ttl, asks)
+    world.fence.classes[prefix] = PoolClass(capacity, ttl, stripes, asks)
 
 
 def stock_set(world, pool, total=None):

@@ -47,6 +47,7 @@ quantities = st.sampled_from([Decimal(n) for n in numbers])
 # now and then a mistake
 odd_quantities = st.sampled_from([Decimal(n) for n in numbers * 3 + ["0", "-1", "0.0000001"]])
 capacities = st.sampled_from([Decimal(n) for n in ("10", "10", "5", "7.25", "2", "0")])
+stripes = st.sampled_from([1, 4, 4, 0] * 3 + [16, 64, 65])
 ends = st.sampled_from([1, 5, 20, 40, 60, "infinity"])
 ttls = st.sampled_from([None, None, 1, 2, 5, 20] * 4 + [0, 20000])
 payloads = st.sampled_from([None, None, 1, 2])
@@ -127,6 +128,8 @@ SETTLING = [
 ]
 OPERATING = [
     verb("hold_pool_set", pool=pools, capacity=capacities, expires_at=seldom(ends)),
+    verb("hold_pool_set", pool=pools, capacity=capacities, stripes=stripes),
+    verb("hold_pool_set", pool=pools, capacity=capacities, stripes=stripes),
     st.one_of([just("hold_pool_set", pool=pool, capacity=None) for pool in POOLS]),
     verb("hold_pool_add", pool=pools, delta=deltas, ref=seldom(refs)),
     verb("hold_pool_close", pool=pools),
@@ -134,12 +137,12 @@ OPERATING = [
     verb("hold_pool_drop", pool=pools),
     verb("hold_pool_renew", pool=pools, capacity=capacities, expires_at=ends),
     verb("hold_class_set", prefix=st.sampled_from(["k", "k:1", "f"]),
-         capacity=often(capacities), ttl=seldom(ttls)),
-    just("hold_class_set", prefix="f", asks=True),
+         capacity=often(capacities), ttl=seldom(ttls), stripes=seldom(stripes)),
+    verb("hold_class_set", prefix=st.just("f"), asks=st.just(True), stripes=seldom(stripes)),
     verb("stock_set", pool=st.just("f:1"), total=often(st.one_of(capacities, budgets))),
     verb("hold_sweep", batch=st.sampled_from([1, 1000, 0, -1])),
 ]
-room_ids = st.sampled_from([1, 1, 2])
+room_ids = st.sampled_from([1, 1, 2, 3])
 stays = st.sampled_from([(0, 2), (0, 4), (2, 4), (1, 3), (2, 6), (3, 4), (1, 2)])
 odd_stays = st.sampled_from([(0, 4), (2, 4), (1, 3), (0, 4), (2, 4), (1, 3), (2, 2), (0, 400)])
 which = st.integers(0, 3)
@@ -161,6 +164,29 @@ STAYING = [
     verb("hold_release", token=tokens),
     verb("hold_return", token=tokens),
 ]
+reservations = st.sampled_from([7, 8])
+# one token's way from room to room, in pieces; another is in its way
+guests = st.sampled_from(["t", "t", "t", "u"])
+doors = st.sampled_from([1, 2, 3])
+long_stays = st.sampled_from([(0, 4), (0, 6), (1, 5), (2, 4)])
+MOVING = [
+    verb("hold_try_stay", token=guests, room_id=doors, stay=long_stays, ttl=ttls, payload=payloads),
+    verb("hold_try_stay", token=guests, room_id=doors, stay=long_stays),
+    verb("hold_release_stay", token=guests, room_id=doors,
+         nights=st.sampled_from([(1, 2), (2, 3), (3, 4)])),
+    verb("hold_consume", token=guests, reservation_id=reservations, late=yes, ref=seldom(refs)),
+    verb("hold_consume", token=guests, reservation_id=reservations, late=yes),
+    verb("hold_consume", token=guests, ref=refs),
+    verb("hold_move_stay", stay_id=which, room_id=doors),
+    verb("hold_move_stay", stay_id=which, room_id=doors),
+    verb("hold_move_stay", stay_id=which, room_id=often(doors), stay=seldom(long_stays)),
+    verb("hold_cancel_stay", stay_id=which),
+    verb("hold_return", token=guests, ref=seldom(refs)),
+    verb("hold_release", token=guests),
+    verb("hold_renew", token=guests, ttl=ttls),
+    verb("insert_stay", room_id=doors, stay=st.sampled_from([(2, 3), (5, 7)]), ref=refs),
+    verb("hold_sweep", batch=st.sampled_from([1, 1000])),
+]
 FEW_POOLS = [
     verb("hold_try", token=tokens, pool=st.just("x"), qty=quantities, ttl=ttls),
     just("hold_pool_set", pool="x", capacity=Decimal(10)),
@@ -174,8 +200,9 @@ SWITCHING = [either("tenant", "ab")]
 
 POOL_COMMANDS = mixed(2 * HOLDING + SETTLING + OPERATING + 5 * PASSING)
 ROOM_COMMANDS = mixed(2 * STAYING + FEW_POOLS + 4 * PASSING)
+MOVE_COMMANDS = mixed(MOVING + 2 * PASSING)
 COMMANDS = mixed(2 * HOLDING + SETTLING + OPERATING + STAYING + 6 * PASSING + SWITCHING)
-KINDS = (POOL_COMMANDS, ROOM_COMMANDS, COMMANDS)
+KINDS = (POOL_COMMANDS, ROOM_COMMANDS, MOVE_COMMANDS, COMMANDS)
 
 
 def look_at_everything(wanted):

@@ -72,8 +72,7 @@ def _find_or_make(world, name, budget):
     if known:
         return known
     if world.would_make(name):
-        maker = world.class_for(name)
-        return world.make_pool(name, world.fence.classes[maker].capacity, maker)
+        return world.make_by_class(name)
     if budget is None:
         raise Mistake("42704")
     return world.make_pool(name, None)
@@ -194,7 +193,7 @@ def _known_by_now(world, mistake, request, later):
 def renew(world, token, ttl=None):
     """Rows of hold_grant, one a hold: all that is live is extended, or nothing."""
     check_ttl(ttl)
-    found = world.memories_of(token) + rooms.memories_of(world, token)
+    found = world.memories_of(token) + rooms.claimed_by(world, token)
     outcomes = [_renewal(world, pool, memory) for pool, memory in found]
     if not all_or_none(world, found, outcomes):
         for (_, memory), outcome in zip(found, outcomes):

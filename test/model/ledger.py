@@ -49,6 +49,7 @@ class Pool:
     number: PoolId
     capacity: Decimal | None = None  # None: external, or told by a function
     maker: str | None = None  # prefix of the class that made it
+    stripes: int = 1  # to callers they make no difference
     expires_at: int | None = None
     closed: bool = False
     dropped: bool = False
@@ -93,6 +94,7 @@ class Memory:
     consumed: Decimal = ZERO  # and not returned
     ever_consumed: bool = False
     reservation_id: int | None = None  # of what was consumed last
+    payload: object = None  # the same
     captures: dict = field(default_factory=dict)  # ref: the row it got
     returns: dict = field(default_factory=dict)
 
@@ -101,6 +103,7 @@ class Memory:
 class PoolClass:
     capacity: Decimal | None = None
     ttl: int | None = None
+    stripes: int | None = None
     asks: bool = False  # is there a capacity_from?
 
 
@@ -161,6 +164,13 @@ class World:
         pool.maker = maker or pool.maker
         pool.dropped = pool.closed = False
         pool.expires_at = None
+        return pool
+
+    def make_by_class(self, name):
+        maker = self.class_for(name)
+        kind = self.fence.classes[maker]
+        pool = self.make_pool(name, kind.capacity, maker)
+        pool.stripes = pool.stripes if kind.stripes is None else kind.stripes
         return pool
 
     def would_make(self, name):

@@ -58,7 +58,7 @@ def _status_row(world, pool):
         "holds": len(claims),
         "next_expiry": min((c.expires_at for c in claims), default=None),
         "expires_at": pool.expires_at, "closed": pool.closed,
-        "generation": pool.generation, "stripes": 1}
+        "generation": pool.generation, "stripes": pool.stripes}
 
 
 def _expired(world, pool):

@@ -21,6 +21,7 @@ class Room:
 @dataclass
 class StayClaim(Claim):
     pieces: list = field(default_factory=list)
+    visited: bool = False  # by a stay that was confirmed in another room
 
     def hold(self, pieces):
         self.pieces = sorted(pieces)
@@ -36,9 +37,9 @@ class RoomMemory:
     """All that is remembered of a token in one room."""
 
     claim: StayClaim
-    consumed: Decimal = ZERO
     ever_consumed: bool = False
     reservation_id: int | None = None
+    payload: object = None
     captures: dict = field(default_factory=dict)
     returns: dict = field(default_factory=dict)
 
@@ -54,6 +55,7 @@ class Confirmed:
     ref: str | None = None
     version: int = 1
     payload: object = None
+    left: set = field(default_factory=set)  # rooms where it has been
 
 
 def count(pieces):
@@ -77,8 +79,14 @@ def check_stay(stay):
 
 
 def memories_of(world, token):
+    """(room, memory) of all rooms in which the token has, or had, anything."""
     found = world.fence.room_memories.get(token, {})
     return [(Room(number), memory) for number, memory in sorted(found.items())]
+
+
+def claimed_by(world, token):
+    """The same of those in which it claimed something itself."""
+    return [(room, m) for room, m in memories_of(world, token) if not m.claim.visited]
 
 
 def memory_in(world, token, room):
@@ -125,8 +133,7 @@ def try_stays(world, token, room_ids, stay, ttl=None, payload=None):
 
 def _judge(world, token, room, stay):
     own = own_live(world, token, room)
-    memory = memory_in(world, token, room)
-    if memory and memory.consumed and not own:
+    if counts_in(world, token, room):
         return "already_consumed"
     if in_the_way(world, room, stay, token):
         return "stay_taken"
@@ -209,23 +216,53 @@ def move_stay(world, stay_id, room_id=None, stay=None):
             ("room_id", "stay", "expires_at", "version", "retry_at"))]
     room, stay = room_id or found.room, stay or found.stay
     way = in_the_way(world, room, stay, but=found)
-    outcome = "stay_taken" if way else \
-        "renewed" if (room, stay) == (found.room, found.stay) else "changed"
-    if not way:
-        found.version += outcome == "changed"
-        if found.token is not None:
-            _follow(world, found, stay)
-        found.room, found.stay = room, stay
+    outcome = _judge_move(world, found, room, stay, way)
+    if outcome == "changed":
+        _move(world, found, room, stay)
     row = _grant_row(world, None, room, stay, way, outcome)
     return [row | {"version": found.version}]
 
 
-def _follow(world, found, stay):
-    """What is remembered of the token goes with its stay, which stays in the room."""
-    memory = memory_in(world, found.token, found.room)
-    memory.consumed += count([stay]) - count([found.stay])
-    if len(own_confirmed(world, found.token, found.room)) == 1:
-        memory.claim.pieces, memory.claim.version = [stay], found.version
+def _judge_move(world, found, room, stay, way):
+    if way:
+        return "stay_taken"
+    if room == found.room:
+        return "renewed" if stay == found.stay else "changed"
+    if found.token is not None and (
+            own_live(world, found.token, room) or own_confirmed(world, found.token, room)):
+        return "blocked"
+    return "changed"
+
+
+def _move(world, found, room, stay):
+    if found.token is not None:
+        _leave(world, found)
+        if not counts_in(world, found.token, room):
+            _visit(world, found, room)
+    found.version += 1
+    found.left |= {found.room}
+    found.room, found.stay = room, stay
+
+
+def _leave(world, found):
+    """What its room will tell once the stay has been given up."""
+    claim = memory_in(world, found.token, found.room).claim
+    claim.pieces, claim.version, claim.payload = [found.stay], found.version, found.payload
+    claim.ref, claim.reservation_id = found.ref, found.reservation_id
+
+
+def _visit(world, found, room):
+    """What the token had in the room before is history."""
+    claim = StayClaim(ZERO, 0, found.held_since, visited=True)
+    claim.end("consumed", world.clock)
+    memory = world.fence.room_memories[found.token].setdefault(room, RoomMemory(claim))
+    memory.claim, memory.ever_consumed = claim, True
+    memory.reservation_id, memory.payload = found.reservation_id, found.payload
+
+
+def counts_in(world, token, room):
+    """Is one of the token's confirmed stays there, or was on its way?"""
+    return any(c.token == token and room in c.left | {c.room} for c in world.fence.confirmed)
 
 
 def own_confirmed(world, token, room):
@@ -241,12 +278,15 @@ def cancel_stay(world, stay_id):
 
 
 def _give_up(world, found):
+    """All rooms where it was may be claimed afresh, but for other stays of its token."""
     world.fence.confirmed.remove(found)
-    if found.token is not None:
-        memory = memory_in(world, found.token, found.room)
-        memory.consumed -= count([found.stay])
-        if not memory.consumed:
-            memory.claim.ended, memory.claim.ended_at = "returned", world.clock
+    if found.token is None:
+        return
+    _leave(world, found)
+    for room in found.left | {found.room}:
+        if not counts_in(world, found.token, room):
+            claim = memory_in(world, found.token, room).claim
+            claim.ended, claim.ended_at = "returned", world.clock
 
 
 # What hold_consume and its kin do with a stay.
@@ -267,9 +307,8 @@ def consume_one(world, token, room, memory, call):
         confirm(world, room.number, piece, claim.held_since, token=token,
                 reservation_id=call["reservation_id"], ref=call["ref"],
                 version=claim.version, payload=claim.payload)
-    memory.consumed += claim.held
     memory.ever_consumed = True
-    memory.reservation_id = call["reservation_id"]
+    memory.reservation_id, memory.payload = call["reservation_id"], claim.payload
     claim.ref, claim.reservation_id = call["ref"], call["reservation_id"]
     claim.end("consumed", world.clock)
     claim.last = row
@@ -298,13 +337,15 @@ def give_back(world, token, room, memory):
     own = own_confirmed(world, token, room.number)
     for found in own:
         _give_up(world, found)
+    if own:
+        claim.pieces = sorted(c.stay for c in own)
     return row_of(world, room, memory, "returned") | {
         "refunded": count(c.stay for c in own), "at": world.clock,
-        "reservation_id": memory.reservation_id}
+        "reservation_id": memory.reservation_id, "payload": memory.payload}
 
 
 def state_rows(world, token, room, memory):
-    """Rows of hold_get: one a piece."""
+    """Rows of hold_get: one a piece of what is held or confirmed."""
     claim = memory.claim
     row = {"kind": "stay", "pool": None, "pool_id": None, "generation": 1, "qty": ZERO,
            "consumed": ZERO, "version": claim.version, "payload": claim.payload,
@@ -313,14 +354,14 @@ def state_rows(world, token, room, memory):
     if claim.ended == "consumed":
         own = own_confirmed(world, token, room.number)
         return [row | {"state": "consumed", "consumed": count([c.stay]), "stay": c.stay,
-                       "version": c.version, "expires_at": None}
+                       "version": c.version, "expires_at": None, "payload": c.payload,
+                       "ref": c.ref, "reservation_id": c.reservation_id}
                 for c in sorted(own, key=lambda c: c.stay)]
-    if claim.ended:
-        until = None if claim.ended == "returned" else claim.expires_at
-        return [row | {"state": claim.ended, "stay": claim.hull, "expires_at": until}]
-    live = claim.live(world.clock)
-    return [row | {"state": "granted" if live else "expired", "stay": piece,
-                   "qty": count([piece]) if live else ZERO} for piece in claim.pieces]
+    if claim.live(world.clock):
+        return [row | {"state": "granted", "stay": piece, "qty": count([piece])}
+                for piece in claim.pieces]
+    until = None if claim.ended == "returned" else claim.expires_at
+    return [row | {"state": claim.ended or "expired", "stay": claim.hull, "expires_at": until}]
 
 
 def stays(world):

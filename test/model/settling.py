@@ -10,6 +10,8 @@ def consume(world, token, pool=None, qty=None, final=True, ref=None, late=False,
     """Rows of hold_settlement, one a hold; without a pool all or none."""
     _check_consume(qty, final, ref)
     found = _find(world, token, pool)
+    if not final and pool is None:
+        found = _of_call(found, lambda memory: ref in memory.captures)
     call = {"qty": qty, "final": final, "ref": ref, "reservation_id": reservation_id}
     present = present_claims(world, found)
     outcomes = [
@@ -44,10 +46,10 @@ def _check_stays(found, outcomes, call):
             raise Mistake("22004")
 
 
-def _find(world, token, name):
+def _find(world, token, name, in_rooms=rooms.claimed_by):
     """(pool, memory) of what the token has, or has had, there or everywhere."""
     if name is None:
-        return world.memories_of(token) + rooms.memories_of(world, token)
+        return world.memories_of(token) + in_rooms(world, token)
     if world.would_make(name):
         return []
     pool = world.pool(name)
@@ -100,12 +102,23 @@ def all_or_none(world, found, outcomes):
     return blocked
 
 
+def _of_call(found, knows):
+    """A call whose ref is known repeats the first, and is about nothing later."""
+    return [pair for pair in found if knows(pair[1])] or found
+
+
 def present_claims(world, found):
-    """The live holds; or, if all has expired, the one that was made last."""
+    """The live holds; or, if there is none, the one that ended or lapsed last."""
     claims = [memory.claim for _, memory in found]
     live = [claim for claim in claims if claim.live(world.clock)]
-    expired = [claim for claim in claims if claim.expired(world.clock)]
-    return live or sorted(expired, key=lambda claim: claim.held_since)[-1:]
+    return live or sorted(claims, key=_ended_at)[-1:]
+
+
+def _ended_at(claim):
+    """When it lapsed or was settled; a return later on changes nothing about that."""
+    if claim.ended is None:
+        return claim.expires_at, False
+    return claim.last["at"] if claim.last else claim.ended_at, True
 
 
 def lapsed_before(claim, present):
@@ -129,7 +142,7 @@ def _consume_one(world, token, pool, memory, call):
         "at": world.clock, "reservation_id": call["reservation_id"]}
     memory.consumed += taken
     memory.ever_consumed |= taken > 0
-    memory.reservation_id = call["reservation_id"]
+    memory.reservation_id, memory.payload = call["reservation_id"], claim.payload
     if claim.generation == pool.generation:
         pool.consumed += taken
     claim.held = left
@@ -199,9 +212,11 @@ def give_back(world, token, pool=None, qty=None, ref=None):
         check_qty(qty)
         if ref is None:
             raise Mistake("22004")
-    found = [(p, m) for p, m in _find(world, token, pool) if m.ever_consumed]
-    several = sum(m.consumed > 0 for _, m in found) > 1
-    if qty is not None and (several or any(isinstance(p, Room) for p, _ in found)):
+    found = [(p, m) for p, m in _find(world, token, pool, rooms.memories_of) if m.ever_consumed]
+    if ref is not None and pool is None:
+        found = _of_call(found, lambda memory: ref in memory.returns)
+    in_rooms = any(isinstance(p, Room) for p, _ in found)
+    if qty is not None and (in_rooms or sum(m.consumed > 0 for _, m in found) > 1):
         raise Mistake("22023")
     rows = [_return_one(world, token, p, m, qty, ref) for p, m in found]
     return number_rows(rows or [not_found(pool)])
@@ -224,7 +239,8 @@ def _return_one(world, token, pool, memory, qty, ref):
     row = _row(world, pool, memory, "returned")
     row |= {
         "qty": row["held"],
-        "refunded": back, "at": world.clock, "reservation_id": memory.reservation_id}
+        "refunded": back, "at": world.clock,
+        "reservation_id": memory.reservation_id, "payload": memory.payload}
     if ref is not None:
         memory.returns[ref] = row
     return row

@@ -162,3 +162,27 @@ SELECT outcome, available FROM hold_try_batch(ARRAY[ROW('t1', 'told:9', 1, NULL,
 SELECT hold_pool_close('told:9');
 SELECT outcome, available FROM hold_try('t2', 'told:9');
 SELECT outcome, available FROM hold_try_batch(ARRAY[ROW('t2', 'told:9', 1, NULL, NULL, NULL)]::hold_request[]);
+
+-- a refusal makes no pool, whatever is granted beside it
+CREATE TABLE regress_stock (p text PRIMARY KEY, n numeric);
+INSERT INTO regress_stock VALUES ('stock:none', 0), ('stock:some', 5);
+CREATE FUNCTION regress_in_stock(pool text) RETURNS numeric LANGUAGE sql STABLE AS
+	$$ SELECT n FROM public.regress_stock WHERE p = pool $$;
+SELECT hold_class_set('stock', capacity_from => 'regress_in_stock(text)', stripes => 4);
+SELECT hold_class_set('gone', 10);
+SELECT outcome FROM hold_try('t1', 'gone:1', 8);
+SELECT outcome FROM hold_consume('t1', 'gone:1');
+SELECT hold_pool_drop('gone:1');
+SELECT line, outcome, available FROM hold_try_batch(ARRAY[
+	ROW('t1', 'stock:none', 1, NULL, NULL, NULL), ROW('t2', 'moment', 1, NULL, NULL, NULL),
+	ROW('t3', 'stock:some', 3, NULL, NULL, NULL), ROW('t4', 'stock:some', 3, NULL, NULL, NULL),
+	ROW('t1', 'gone:1', 8, NULL, NULL, NULL)]::hold_request[]);
+SELECT pool FROM hold_pool_status WHERE pool ~ '^(stock|gone):' ORDER BY pool;
+-- what was consumed there is remembered, whatever is asked for now
+SELECT outcome FROM hold_try('t1', 'gone:1', 8);
+SELECT outcome FROM hold_try('t1', 'gone:1', 1);
+SELECT outcome FROM hold_try('t2', 'gone:1', 8);
+SELECT pool, outcome FROM hold_try_lines('t1', hold_lines('{gone:1,moment}', '{8,1}'));
+SELECT * FROM hold_verify();
+DROP FUNCTION regress_in_stock;
+DROP TABLE regress_stock;

@@ -111,4 +111,20 @@ SELECT outcome, qty FROM hold_try('gus', 'points', 1);
 SELECT outcome, qty, consumed, held FROM hold_consume('gus', 'points', 2, final => false, ref => 'more');
 SELECT outcome, qty FROM hold_try('gus', 'points', 1);
 
+-- a ref without a pool is that of the call: its retry is about no later hold
+SELECT hold_pool_set('first', 5) IS NOT NULL AND hold_pool_set('second', 5) IS NOT NULL AS made;
+SELECT outcome FROM hold_try('hal', 'first', 2);
+SELECT pool, outcome, consumed FROM hold_consume('hal', qty => 2, final => false, ref => 'c1');
+SELECT outcome FROM hold_try('hal', 'second', 3);
+SELECT pool, outcome, consumed FROM hold_consume('hal', qty => 2, final => false, ref => 'c1');
+SELECT pool, outcome, consumed FROM hold_consume('hal', final => false, ref => 'c1');
+SELECT pool, outcome, consumed FROM hold_consume('hal', 'second', qty => 1, final => false, ref => 'c1');
+-- also while the first is still held: no question which one is meant
+SELECT outcome FROM hold_try('ike', 'first', 2);
+SELECT pool, outcome, consumed FROM hold_consume('ike', qty => 1, final => false, ref => 'c1');
+SELECT outcome FROM hold_try('ike', 'second', 1);
+SELECT pool, outcome, consumed FROM hold_consume('ike', qty => 1, final => false, ref => 'c1');
+SELECT pool, outcome, consumed FROM hold_consume('ike', qty => 1, final => false, ref => 'c2');
+\echo :LAST_ERROR_SQLSTATE
+
 SELECT regress_ok();

@@ -330,6 +330,25 @@ CREATE CONSTRAINT TRIGGER paid AFTER DELETE ON wrong
 DELETE FROM wrong;
 \echo :LAST_ERROR_SQLSTATE
 
+-- what was returned before the consumption was older
+SELECT hold_pool_set('again', 9) IS NOT NULL AS made;
+SELECT outcome FROM hold_try('old', 'again', 3);
+SELECT outcome FROM hold_consume('old');
+BEGIN;
+SELECT outcome, refunded FROM hold_return('old');
+SELECT outcome FROM hold_try('old', 'again', 3);
+SELECT outcome FROM hold_consume('old');
+INSERT INTO bookings VALUES (900, 'old');
+COMMIT;
+BEGIN;
+SELECT outcome, refunded FROM hold_return('old');
+SELECT outcome FROM hold_try('old', 'again', 2);
+SELECT outcome FROM hold_consume('old');
+SELECT outcome, refunded FROM hold_return('old');
+INSERT INTO bookings VALUES (901, 'old');
+COMMIT;
+\echo :LAST_ERROR_SQLSTATE
+
 SELECT regress_ok();
 DROP TABLE bookings, orders, wrong;
 DROP PROCEDURE hold_all;

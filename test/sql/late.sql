@@ -182,4 +182,31 @@ SELECT c.outcome, c.qty, c.consumed, c.qty - c.consumed = c.refunded + c.held AS
 	c.held = COALESCE((SELECT sum(g.qty) FROM hold_get('wim') g WHERE g.state = 'granted'), 0) AS held_as_told
 FROM hold_consume('wim', qty => 0.5, final => false, ref => 'a', late => true) c;
 
+-- a retry takes nothing of what had lapsed before the holds that were paid
+RESET hold_ledger.clock_offset;
+SELECT hold_pool_set('left', 5) IS NOT NULL AND hold_pool_set('paid', 5) IS NOT NULL AS made;
+SELECT outcome FROM hold_try('xia', 'left', ttl => '1 min');
+SET hold_ledger.clock_offset = '2 min';
+SELECT outcome FROM hold_try('xia', 'paid', ttl => '1 h');
+SELECT pool, outcome, consumed FROM hold_consume('xia', late => true) ORDER BY pool;
+SELECT pool, outcome, consumed FROM hold_consume('xia', late => true) ORDER BY pool;
+SELECT outcome FROM hold_return('xia', 'paid');
+SELECT pool, outcome, consumed FROM hold_consume('xia', late => true) ORDER BY pool;
+SELECT hold_available('left');
+-- the same where both lapsed, one after the other
+SELECT outcome FROM hold_try('yan', 'left', ttl => '1 min');
+SET hold_ledger.clock_offset = '4 min';
+SELECT outcome FROM hold_try('yan', 'paid', ttl => '1 min');
+SET hold_ledger.clock_offset = '6 min';
+SELECT pool, outcome, consumed FROM hold_consume('yan', late => true, final => false, ref => 'c') ORDER BY pool;
+SELECT pool, outcome, consumed FROM hold_consume('yan', late => true, final => false, ref => 'd') ORDER BY pool;
+SELECT pool, outcome, consumed FROM hold_consume('yan', late => true) ORDER BY pool;
+-- named, it can be had alone
+SELECT pool, outcome, consumed FROM hold_consume('yan', 'left', late => true);
+-- what was live together with what is paid first is not left behind
+SELECT count(*) FROM hold_try_lines('zoe', hold_lines('{left,paid}'), '1 min');
+SELECT outcome FROM hold_consume('zoe', 'left');
+SET hold_ledger.clock_offset = '8 min';
+SELECT pool, outcome, consumed FROM hold_consume('zoe', late => true) ORDER BY pool;
+
 SELECT regress_ok();

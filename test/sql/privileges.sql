@@ -71,6 +71,8 @@ INSERT INTO calls (call) VALUES
 	('SELECT * FROM hold_entries'),
 	('SELECT * FROM hold_stays'),
 	('SELECT hold_verify()'),
+	('SELECT hold_stats()'),
+	('SELECT hold_hoarding()'),
 	('SELECT hold_pool_set(''seats'', 11)'),
 	('SELECT hold_pool_add(''seats'', 1)'),
 	('SELECT hold_pool_close(''seats'')'),
@@ -80,6 +82,8 @@ INSERT INTO calls (call) VALUES
 	('SELECT hold_class_set(''class'', 1)'),
 	('SELECT hold_sweep()'),
 	('CALL hold_sweep_all(0)'),
+	('SELECT hold_schedule()'),
+	('SELECT hold_unschedule()'),
 	('SELECT hold_trim()'),
 	('SELECT hold_repair()'),
 	('SELECT hold_see_tokens()'),
@@ -142,11 +146,13 @@ SELECT token, pool, qty, payload FROM live_holds;
 SELECT pool, seq, event, token, ref, payload, qty FROM hold_entries WHERE pool = 'seats' ORDER BY seq;
 SELECT count(*) FROM live_holds WHERE token = 'ann';
 SELECT count(*) FROM hold_entries WHERE token = 'ann' OR ref = 'order 5' OR payload IS NOT NULL;
+SELECT pool, token_prefix, holds, unconsumed FROM hold_hoarding(separator => 'n');
 
 SET ROLE regress_operator;
 SELECT token, pool, qty, payload FROM live_holds;
 SELECT pool, seq, event, token, ref, payload, qty FROM hold_entries WHERE pool = 'seats' ORDER BY seq;
 SELECT seq, event, token, ref, payload FROM hold_pool_history('seats');
+SELECT pool, token_prefix, holds, unconsumed FROM hold_hoarding(separator => 'n');
 
 -- an app sees those of the tokens that it knows, and of a pool only what happened
 SET ROLE regress_app;

@@ -290,4 +290,15 @@ SELECT outcome FROM hold_consume('wim', reservation_id => 7);
 SELECT outcome FROM hold_return('wim');
 SELECT outcome FROM hold_try_stay('wim', 601, '[2031-01-03,2031-01-05)');
 SELECT outcome, qty, held FROM hold_return('wim');
+-- the same ref returns nothing of what was consumed since in another pool
+SELECT hold_pool_set('old', 5) IS NOT NULL AND hold_pool_set('new', 5) IS NOT NULL AS made;
+SELECT outcome FROM hold_try('yve', 'old', 2);
+SELECT outcome FROM hold_consume('yve');
+SELECT pool, outcome, refunded FROM hold_return('yve', qty => 1, ref => 'q');
+SELECT pool, outcome, refunded FROM hold_return('yve', ref => 'rest');
+SELECT outcome FROM hold_try('yve', 'new', 2);
+SELECT pool, outcome, consumed FROM hold_consume('yve', 'new');
+SELECT pool, outcome, refunded FROM hold_return('yve', qty => 1, ref => 'q');
+SELECT pool, outcome, refunded FROM hold_return('yve', ref => 'rest');
+SELECT pool, outcome, refunded FROM hold_return('yve', ref => 'all') ORDER BY pool;
 SELECT regress_ok();

@@ -320,6 +320,25 @@ SELECT outcome, taken FROM hold_move_stay((SELECT stay_id FROM room_stays
 INSERT INTO regress_bookings VALUES (3, 'hob');
 COMMIT;
 \echo :LAST_ERROR_SQLSTATE
+-- moved to fewer nights and then given up: nothing is left
+SELECT outcome FROM hold_try_stay('ira', 33, '[2031-06-03,2031-06-09)');
+BEGIN;
+SELECT outcome FROM hold_consume('ira', reservation_id => 3);
+SELECT outcome FROM hold_move_stay((SELECT stay_id FROM room_stays
+	WHERE token = 'ira' AND tenant = hold_tenant()), stay => '[2031-06-03,2031-06-05)');
+SELECT hold_cancel_stay(stay_id) FROM room_stays WHERE token = 'ira' AND tenant = hold_tenant();
+INSERT INTO regress_bookings VALUES (3, 'ira');
+COMMIT;
+\echo :LAST_ERROR_SQLSTATE
+-- what is given up before is an older one
+SELECT outcome FROM hold_consume('ira', reservation_id => 3);
+BEGIN;
+SELECT outcome FROM hold_return('ira');
+SELECT outcome FROM hold_try_stay('ira', 33, '[2031-06-03,2031-06-05)');
+SELECT outcome FROM hold_consume('ira', reservation_id => 4);
+INSERT INTO regress_bookings VALUES (4, 'ira');
+COMMIT;
+TABLE regress_bookings;
 SELECT regress_ok();
 
 DROP TABLE regress_bookings;

@@ -31,6 +31,7 @@ SELECT outcome, room_id, stay FROM hold_move_stay(stay_of('ann'), room_id => 102
 SELECT * FROM rooms WHERE token = 'ann';
 SELECT * FROM ledger WHERE room_id = 102;
 SELECT regress_ok();
+SELECT outcome FROM hold_try_stay('ann', 102, '[2031-06-05,2031-06-10)');
 -- no late payment brings it back
 SELECT outcome FROM hold_consume('ann', reservation_id => 6, late => true) WHERE room_id = 101;
 SELECT * FROM rooms WHERE token = 'ann';
@@ -250,6 +251,15 @@ SELECT hold_cancel_stay((SELECT stay_id FROM room_stays WHERE tenant = hold_tena
 SELECT outcome, room_id, qty, consumed, stay FROM hold_consume('ros', reservation_id => 5);
 SELECT hold_cancel_stay(stay_of('ros'));
 SELECT outcome, room_id, qty, consumed FROM hold_consume('ros', reservation_id => 5);
+-- one cancelled, the other moved and returned
+SELECT outcome FROM hold_try_stay('vic', 521, '[2031-05-01,2031-05-09)');
+SELECT hold_release_stay('vic', 521, '[2031-05-04,2031-05-05)');
+SELECT outcome FROM hold_consume('vic', reservation_id => 8);
+SELECT hold_cancel_stay(stay_of('vic'));
+SELECT outcome FROM hold_move_stay(stay_of('vic'), 522);
+SELECT outcome, room_id, qty, consumed, stay FROM hold_consume('vic', reservation_id => 8);
+SELECT outcome, room_id, refunded, stay FROM hold_return('vic') ORDER BY room_id;
+SELECT outcome, room_id, qty, consumed FROM hold_consume('vic', reservation_id => 8);
 -- both returned at once
 SELECT outcome FROM hold_try_stay('sue', 521, '[2031-05-01,2031-05-09)');
 SELECT hold_release_stay('sue', 521, '[2031-05-04,2031-05-05)');
@@ -282,6 +292,15 @@ SELECT hold_cancel_stay((SELECT stay_id FROM room_stays WHERE tenant = hold_tena
 SELECT outcome, pool, room_id, consumed FROM hold_consume('tom', 'breakfast');
 SELECT outcome, pool, room_id, refunded FROM hold_return('tom') ORDER BY room_id;
 SELECT outcome, pool, room_id FROM hold_release('tom') ORDER BY room_id;
+SELECT regress_ok();
+
+-- paid late and cancelled: told like any other
+SELECT outcome FROM hold_try_stay('wim', 541, '[2031-05-01,2031-05-03)', '1 min');
+SET hold_ledger.clock_offset = '2 min';
+SELECT outcome FROM hold_consume('wim', reservation_id => 7, ref => 'order 7', late => true);
+SELECT hold_cancel_stay(stay_of('wim'));
+SELECT state, ref, reservation_id, stay FROM hold_get('wim');
+RESET hold_ledger.clock_offset;
 SELECT regress_ok();
 
 DROP FUNCTION stay_of;

@@ -15,12 +15,14 @@ FROM room_stays WHERE tenant = hold_tenant() ORDER BY room_id, stay;
 SELECT outcome FROM hold_try_stay('ann', 11, '[2031-05-01,2031-05-05)', '1 h');
 SELECT hold_release_stay('ann', 11, '[2031-05-02,2031-05-03)');
 SET hold_ledger.clock_offset = '2 h';
+SELECT state, stay FROM hold_get('ann');
 SELECT outcome, qty, stay FROM hold_release('ann');
 SELECT outcome, qty, stay FROM hold_consume('ann', reservation_id => 1);
 -- the second piece makes way
 SELECT outcome FROM hold_try_stay('bob', 11, '[2031-05-04,2031-05-06)');
 SELECT outcome, qty, refunded FROM hold_release('bob');
 SELECT * FROM rooms WHERE room_id = 11;
+SELECT state, stay FROM hold_get('ann');
 SELECT outcome, qty, stay FROM hold_release('ann');
 SELECT outcome, qty, stay FROM hold_consume('ann', reservation_id => 1);
 -- and the first is swept
@@ -48,6 +50,16 @@ SELECT outcome, qty, stay FROM hold_release('cid');
 SELECT outcome, room_id, refunded FROM hold_release('bob') WHERE room_id = 12;
 SELECT outcome, qty, consumed, stay FROM hold_consume('cid', ref => 'R-2', late => true);
 SELECT outcome, qty, consumed, stay FROM hold_consume('cid', ref => 'R-2', late => true);
+RESET hold_ledger.clock_offset;
+SELECT regress_ok();
+
+-- a stay that is inserted clears a piece away
+SELECT outcome FROM hold_try_stay('hal', 16, '[2031-05-01,2031-05-05)', '1 h');
+SELECT hold_release_stay('hal', 16, '[2031-05-02,2031-05-03)');
+SET hold_ledger.clock_offset = '2 h';
+INSERT INTO room_stays (room_id, stay, ref) VALUES (16, '[2031-05-03,2031-05-04)', 'walk-in');
+SELECT * FROM rooms WHERE room_id = 16;
+SELECT outcome, qty, stay FROM hold_release('hal');
 RESET hold_ledger.clock_offset;
 SELECT regress_ok();
 

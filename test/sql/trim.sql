@@ -204,6 +204,22 @@ SELECT outcome FROM hold_try('ivy', 'days', 1);
 SELECT outcome FROM hold_consume('ivy');
 SELECT qty, consumed, state FROM hold_get('ivy');
 SELECT outcome FROM hold_try('ivy', 'days', 1);
+
+--
+-- A trim between the hold of a stay and its confirmation
+--
+
+SET hold_ledger.clock_offset = '-2500 d';
+SELECT outcome FROM hold_try_stay('jo', 71, '[2031-05-01,2031-05-02)', '1 d');
+SELECT outcome FROM hold_try_stay('kay', 71, '[2031-05-03,2031-05-04)', '1 d');
+SELECT hold_clock() AS cut \gset
+SET hold_ledger.clock_offset = '-2499.5 d';
+SELECT outcome FROM hold_consume('jo', reservation_id => 1);
+SELECT outcome FROM hold_consume('kay', reservation_id => 2);
+RESET hold_ledger.clock_offset;
+SELECT hold_trim(:'cut'::timestamptz + interval '1 min') > 0 AS trimmed;
+SELECT event, held, consumed FROM hold_history('jo', '4000 days') ORDER BY seq;
+SELECT * FROM hold_verify();
 SELECT regress_ok();
 
 DROP OWNED BY regress_trim;

@@ -111,7 +111,7 @@ is(scalar(() = $readme =~ /^```text$/mg),
 
 documents('function, with its arguments', q{
 	SELECT format('`%s(%s)`', p.proname, regexp_replace(regexp_replace(a.arguments,
-		'\mIN |(, )?\mOUT .*', '', 'g'), ' DEFAULT ([^,:]+)(::[^,]+)?', ' => \1', 'g'))
+		'\mIN |(, )?\mOUT .*', '', 'g'), ' DEFAULT (''[^'']*''|[^,:]+)(::[^,]+)?', ' => \1', 'g'))
 	FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid
 		JOIN pg_extension e ON e.oid = d.refobjid,
 		LATERAL replace(pg_get_function_arguments(p.oid),
