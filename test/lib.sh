@@ -114,3 +114,26 @@ copy_tree()
 {
 	tar -C "$tree" --exclude=./.git --exclude=node_modules -cf - . | as_postgres tar -xf -
 }
+
+# Makes a copy of the tree, for a build of another kind, in $work/tree.
+copy_sources()
+{
+	mkdir "$work/tree"
+	tar -C "$tree" --exclude=./.git --exclude='*.o' --exclude='*.so' -cf - . |
+		tar -C "$work/tree" -xf -
+}
+
+# Makes a copy of the server, for such a build, and sets $bin.  What pg_config
+# knows is in the same places below another root, where the copy finds its parts.
+copy_server()
+{
+	local pg_config what path
+	pg_config=$(value PG_CONFIG)
+	for what in bindir pkglibdir sharedir includedir-server
+	do
+		path=$("$pg_config" "--$what")
+		mkdir -p "$work/server$path"
+		cp -a "$path/." "$work/server$path"
+	done
+	bin=$work/server$("$pg_config" --bindir)
+}
