@@ -156,7 +156,8 @@ class Values:
             f"array_fill({element}, ARRAY[0])",
             f"array_fill({element}, ARRAY[2], ARRAY[{self.random.choice([-2147483648, -1, 0, 2])}])",
             f"array_fill({element}, ARRAY[3], ARRAY[2147483640])",
-            f"array_fill({element}, ARRAY[{self.random.choice([1000, 1001, MANY - 1, MANY])}])",
+            f"array_fill({null if 'repeat' in element else element}, "
+            f"ARRAY[{self.random.choice([1000, 1001, MANY - 1, MANY])}])",
             f"'{{'::{self.sql(type)}",
         ], weights=[3, 3, 3, 6, 3, 2, 1, 3, 1, 1, 0.5])[0]
 
