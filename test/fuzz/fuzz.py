@@ -26,7 +26,7 @@ ENCODINGS = ["UTF8", "LATIN1", "UTF8", "SQL_ASCII"]
 SHORTENING = 60  # seconds
 ENOUGH = 5000  # calls in which each function must have been tried
 MISTAKES = ["22", "25", "2D", "42"]  # classes of SQLSTATE
-ROUNDS = 6  # that a mutant has to survive
+ROUNDS = 30  # that a mutant has to survive
 
 
 class World:
