@@ -202,7 +202,7 @@ static void
 make_pool(Store *store, Pool *pool)
 {
 	if (!rows_make(store, pool, session_clock()))
-		rows_restore(store, pool, session_clock());
+		rows_restore(store, pool);
 }
 
 /* Makes the pools that are missing, in the byte order of their keys. */

@@ -460,7 +460,7 @@ was_dropped(Store *store, const text *key)
 
 /* Brings a pool that was dropped back in a new shape; if it is, no more. */
 void
-rows_restore(Store *store, const Pool *shape, TimestampTz clock)
+rows_restore(Store *store, const Pool *shape)
 {
 	List	   *rows;
 	List	   *changes;
@@ -470,7 +470,7 @@ rows_restore(Store *store, const Pool *shape, TimestampTz clock)
 	rows = rows_lock(store, shape->key);
 	if (rows == NIL || !((Pool *) linitial(rows))->retired)
 		return;
-	changes = rows_begin(rows, clock);
+	changes = rows_begin(rows, session_clock());
 	rows_reopen(changes);
 	changes = rows_resize(changes, shape->stripes);
 	take_shape(changes, shape);

@@ -15,8 +15,7 @@
 
 extern List *rows_lock(Store *store, const text *key);
 extern bool rows_make(Store *store, Pool *pool, TimestampTz clock);
-extern void rows_restore(Store *store, const Pool *shape,
-						 TimestampTz clock);
+extern void rows_restore(Store *store, const Pool *shape);
 extern void rows_reopen(List *changes);
 extern List *rows_begin(List *rows, TimestampTz clock);
 extern int64 rows_capacity(List *rows);

@@ -266,14 +266,20 @@ class Explanation:
 
     def settle(self, token, rows, ref=None):
         need(rows, "no row at all")
+        ref = ref or self.args.get("ref")
         for row in rows:
-            self.explain_settlement(token, row, ref or self.args.get("ref"))
-        told = {self.place(row) for row in rows}
+            self.explain_settlement(token, row, ref)
         if self.args.get("pool") is None and self.call.verb != "hold_return":
-            for place in self.tokens.of(token).keys() - told:
-                need(not all(s.says(clock) == "live" for _, s in self.possible(token, place)
-                             for clock in (self.call.start, self.call.end)) or
-                     self.may_be_dropped(place), f"it does not tell of {place}")
+            for place in self.tokens.of(token).keys() - {self.place(row) for row in rows}:
+                need(not self.must_be_told(token, place, ref), f"it does not tell of {place}")
+
+    def must_be_told(self, token, place, ref):
+        """It was live there all the time, and the call is not one that is repeated."""
+        if self.may_be_dropped(place) or ref is not None and any(
+                e.ref == ref for e in self.tokens.in_place(token, place).entries):
+            return False
+        return all(s.says(clock) == "live" for _, s in self.possible(token, place)
+                   for clock in (self.call.start, self.call.end))
 
     @staticmethod
     def may_be_dropped(place):

@@ -68,9 +68,9 @@ class History:
     @staticmethod
     def repeats(entry, other):
         """Is it the same step again?  Pieces of a stay are one; a move is none."""
-        moved = entry.row.is_room and entry.event == "consumed" and entry.expires_at is None
-        return (other.ref == entry.ref and other.event == entry.event and not moved
-                and not (entry.row.is_room and other.at == entry.at))
+        if entry.row.is_room and (entry.at == other.at or is_arrival(entry) or is_arrival(other)):
+            return False
+        return other.ref == entry.ref and other.event == entry.event
 
     def possible(self, call, transaction):
         """(entry, standing) of those moments at which the call may have looked."""
@@ -100,8 +100,13 @@ def _changed(standing, entry):
     return replace(_renewed(standing, entry), held=entry.qty)
 
 
+def is_arrival(entry):
+    """Of a confirmed stay in a room, by a move."""
+    return entry.row.is_room and entry.event == "consumed" and entry.expires_at is None
+
+
 def _consumed(standing, entry):
-    if entry.row.is_room and entry.expires_at is None:
+    if is_arrival(entry):
         return replace(standing, end=standing.end if standing.held else "consumed")
     return replace(_given(standing, entry), taken=standing.taken + entry.qty)
 
