@@ -441,17 +441,17 @@ change_give_up(Change *change, const Hold *hold, int64 taken,
 }
 
 /*
- * Ends the memory of a stay in a room that it had left, where "departure"
- * tells of it; "taken" is what the token then still has there.  No night of
+ * Ends the memory of a stay in a room that it had left, where "last" tells of
+ * it; the token then holds "held" there and still has "taken".  No night of
  * the room comes free by that, so the entry has none.
  */
 void
-change_forget_stay(Change *change, const Entry *departure, int64 taken,
+change_forget_stay(Change *change, const Entry *last, int64 held, int64 taken,
 				   const Note *note)
 {
-	Hold		past = remembered_hold(departure);
+	Hold		past = remembered_hold(last);
 
-	add_note(add_memory(change, EVENT_RETURNED, 0, &past, 0, taken), note);
+	add_note(add_memory(change, EVENT_RETURNED, 0, &past, held, taken), note);
 }
 
 /* Ends a hold by giving all that is left of it back. */

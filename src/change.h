@@ -65,7 +65,7 @@ extern void change_enter_room(Change *change, const Hold *stay, int64 taken,
 							  const Note *note);
 extern void change_give_up(Change *change, const Hold *hold, int64 taken,
 						   const Note *note);
-extern void change_forget_stay(Change *change, const Entry *departure,
+extern void change_forget_stay(Change *change, const Entry *last, int64 held,
 							   int64 taken, const Note *note);
 extern void change_release(Change *change, const Hold *hold);
 extern void change_generation(Change *change, int64 capacity,

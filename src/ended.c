@@ -63,7 +63,7 @@ say_how_it_ended(Standing *standing, TimestampTz clock)
 			break;
 		default:
 			standing->outcome = OUTCOME_RETURNED;
-			entry = memory_last_entry(standing);
+			entry = memory_full_return(standing);
 			break;
 	}
 	standing->figures.at = entry->at;

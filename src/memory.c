@@ -118,6 +118,25 @@ memory_entry_with_ref(const Standing *standing, HoldEvent event,
 	return found;
 }
 
+/*
+ * What was remembered right after that entry was made.  Of what was held then
+ * the ledger knows only what has ended since, so there is no hold in it.
+ */
+Standing
+memory_as_of(const Standing *standing, const Entry *entry)
+{
+	Standing	past = *standing;
+	int			remembered = 0;
+
+	past.hold = NULL;
+	past.holds = NIL;
+	past.confirmed = NIL;
+	while (list_nth(standing->entries, remembered++) != entry)
+		;
+	past.entries = list_truncate(list_copy(standing->entries), remembered);
+	return past;
+}
+
 /* --- of which pieces a stay was, and on which nights --- */
 
 /* A piece of a stay as the ledger remembers its expiry. */
@@ -211,6 +230,26 @@ memory_nights_of_call(const Standing *standing, const Entry *entry,
 }
 
 /*
+ * The return that gave back the last of what the token took; later ones found
+ * nothing left.
+ */
+const Entry *
+memory_full_return(const Standing *standing)
+{
+	const Entry *full = memory_last_entry(standing);
+
+	for (int i = list_length(standing->entries) - 1; i >= 0; i--)
+	{
+		const Entry *entry = list_nth(standing->entries, i);
+
+		if (entry->event != EVENT_RETURNED || entry->taken > 0)
+			break;
+		full = entry;
+	}
+	return full;
+}
+
+/*
  * The entry that tells what became of what the token had there last: of its end,
  * or if all of it was returned, of that.
  */
@@ -220,7 +259,7 @@ memory_last_word(const Standing *standing)
 	const Entry *end = memory_end(standing);
 
 	return end != NULL && end->event == EVENT_CONSUMED &&
-		memory_taken(standing) == 0 ? memory_last_entry(standing) : end;
+		memory_taken(standing) == 0 ? memory_full_return(standing) : end;
 }
 
 /* The newest entry that tells of nights, or NULL. */

@@ -15,8 +15,10 @@
 extern bool memory_nights_of_call(const Standing *standing,
 								  const Entry *entry, Nights *nights);
 extern bool memory_nights(const Standing *standing, Nights *nights);
+extern Standing memory_as_of(const Standing *standing, const Entry *entry);
 extern List *memory_pieces(const Standing *standing);
 extern const Entry *memory_last_entry(const Standing *standing);
+extern const Entry *memory_full_return(const Standing *standing);
 extern const Entry *memory_last_word(const Standing *standing);
 extern const Entry *memory_end(const Standing *standing);
 extern HoldOutcome memory_state(const Standing *standing,

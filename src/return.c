@@ -60,16 +60,32 @@ returned_with_ref(const Standing *standing, const text *ref)
 	return returned;
 }
 
+/*
+ * What the token held there, once more, when that return was made.  The entry
+ * of a pool tells of an expired hold too.
+ */
+static int64
+held_then(const Standing *standing, const Entry *returned)
+{
+	return standing->pool.is_room ||
+		rule_is_live(returned->expires_at, returned->at) ?
+		returned->remaining : 0;
+}
+
+/* Tells the first figures once more, whatever the token did there since. */
 static void
 say_returned_before(Standing *standing, const Entry *first)
 {
+	Standing	past = memory_as_of(standing, first);
 	Figures    *figures = &standing->figures;
 
-	say_returned(standing, first->at, returned_with_ref(standing, first->ref),
-				 rule_is_live(first->expires_at, first->at) ?
-				 first->remaining : 0);
-	figures->of_stay = memory_nights_of_call(standing, first,
-											 &figures->nights);
+	say_returned(&past, first->at, returned_with_ref(&past, first->ref),
+				 held_then(standing, first));
+	standing->outcome = past.outcome;
+	*figures = past.figures;
+	figures->of_stay = first->of_stay ?
+		memory_nights_of_call(standing, first, &figures->nights) :
+		memory_nights(&past, &figures->nights);
 }
 
 /* What the token holds there by now, once more. */
@@ -101,19 +117,26 @@ give_up_stays(Standing *standing, const ReturnRequest *request,
 	}
 }
 
-/* Gives up what was moved to another room: only the memory of it is here. */
+/*
+ * Gives up no night here: the token has none left, or only the memory of a stay
+ * that was moved, which ends.  The ref is noted in any case, as a retry has to
+ * find it, also when the token has confirmed another stay here by then.
+ */
 static void
 forget_stays(Standing *standing, const ReturnRequest *request,
 			 TimestampTz clock)
 {
-	const Entry *departure = memory_last_entry(standing);
+	const Entry *last = memory_last_entry(standing);
+	int64		held = held_now(standing, clock);
 	Note		note = request->note;
 
-	say_returned(standing, clock, 0, held_now(standing, clock));
-	note.reserved = departure->reserved;
-	note.reservation_id = departure->reservation_id;
+	say_returned(standing, clock, 0, held);
+	if (last->taken == 0 && note.ref == NULL)
+		return;
+	note.reserved = last->reserved;
+	note.reservation_id = last->reservation_id;
 	standing->change = change_begin(&standing->pool, clock);
-	change_forget_stay(standing->change, departure, 0, &note);
+	change_forget_stay(standing->change, last, held, 0, &note);
 }
 
 /* Gives up all that the token has, or had and moved, in a room. */
@@ -128,10 +151,8 @@ return_room(Standing *standing, const ReturnRequest *request,
 				 errhint("Give up single stays with hold_cancel_stay.")));
 	if (standing->confirmed != NIL)
 		give_up_stays(standing, request, clock);
-	else if (memory_taken(standing) > 0)
-		forget_stays(standing, request, clock);
 	else
-		say_returned(standing, clock, 0, held_now(standing, clock));
+		forget_stays(standing, request, clock);
 }
 
 /* Puts back what was consumed and not yet returned, as far as it is asked. */

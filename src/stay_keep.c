@@ -398,7 +398,7 @@ decide_cancel(Attempt *attempt, List *rooms)
 			change_give_up(standing->change, held,
 						   taken_without(standing, held->qty), &note);
 		else
-			change_forget_stay(standing->change, room->departure,
+			change_forget_stay(standing->change, room->departure, 0,
 							   taken_without_left(room), &note);
 	}
 	request->outcome = OUTCOME_RETURNED;

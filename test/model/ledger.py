@@ -75,6 +75,7 @@ class Claim:
     reservation_id: int | None = None
     last: dict | None = None  # the row of the step that consumed it
     swept: bool = False
+    rows = 1  # that a sweep counts
 
     def live(self, clock):
         return self.ended is None and self.expires_at > clock

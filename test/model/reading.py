@@ -88,10 +88,11 @@ def sweep(world, batch=1000):
         raise Mistake("22023")
     waiting = [c for fence in world.fences.values() for c in fence.claims()
                if c.expired(world.clock) and not c.swept]
-    if batch > len(waiting):
+    rows = sum(claim.rows for claim in waiting)
+    if batch > rows:
         for claim in waiting:
             claim.swept = True
-    return Undetermined(lambda found: 0 <= int(found) <= min(batch, len(waiting)))
+    return Undetermined(lambda found: 0 <= int(found) <= min(batch, rows))
 
 
 def everything(world, pools, tokens):

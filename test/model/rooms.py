@@ -28,6 +28,10 @@ class StayClaim(Claim):
         self.held = count(self.pieces)
 
     @property
+    def rows(self):
+        return len(self.pieces)
+
+    @property
     def hull(self):
         return self.pieces[0][0], self.pieces[-1][1]
 
@@ -339,8 +343,9 @@ def give_back(world, token, room, memory):
         _give_up(world, found)
     if own:
         claim.pieces = sorted(c.stay for c in own)
-    return row_of(world, room, memory, "returned") | {
-        "refunded": count(c.stay for c in own), "at": world.clock,
+    row = row_of(world, room, memory, "returned")
+    return row | {
+        "qty": row["held"], "refunded": count(c.stay for c in own), "at": world.clock,
         "reservation_id": memory.reservation_id, "payload": memory.payload}
 
 

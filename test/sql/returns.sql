@@ -302,3 +302,17 @@ SELECT pool, outcome, refunded FROM hold_return('yve', qty => 1, ref => 'q');
 SELECT pool, outcome, refunded FROM hold_return('yve', ref => 'rest');
 SELECT pool, outcome, refunded FROM hold_return('yve', ref => 'all') ORDER BY pool;
 SELECT regress_ok();
+-- nor, where nothing was left to return, of what was booked there since; and a
+-- retry tells the first figures
+SELECT outcome FROM hold_try_stay('zoe', 602, '[2031-02-01,2031-02-03)');
+SELECT outcome FROM hold_consume('zoe', reservation_id => 8);
+SELECT outcome, refunded FROM hold_return('zoe');
+SELECT outcome, refunded, stay, reservation_id FROM hold_return('zoe', ref => 'none left');
+SELECT outcome FROM hold_try_stay('zoe', 602, '[2031-02-05,2031-02-06)');
+SELECT outcome, qty, refunded, stay FROM hold_return('zoe', ref => 'held again');
+SELECT outcome FROM hold_consume('zoe', reservation_id => 9);
+SELECT outcome, refunded, stay, reservation_id FROM hold_return('zoe', ref => 'none left');
+SELECT outcome, qty, refunded FROM hold_return('zoe', ref => 'held again');
+SELECT state, stay, reservation_id FROM hold_get('zoe');
+SELECT outcome, refunded, stay, reservation_id FROM hold_return('zoe', ref => 'all');
+SELECT regress_ok();

@@ -129,7 +129,7 @@ SELECT outcome FROM hold_try_stay('jim', 207, '[2031-05-01,2031-05-03)');
 SELECT outcome FROM hold_consume('jim', ref => 'order 6');
 SELECT hold_cancel_stay(stay_of('jim'));
 SELECT outcome, refunded FROM hold_return('jim', ref => 'order 6');
-SELECT outcome, refunded FROM hold_return('jim', qty => 1, ref => 'order 6');
+SELECT outcome, refunded FROM hold_return('jim', qty => 1, ref => 'part of order 6');
 \echo :LAST_ERROR_SQLSTATE
 SELECT regress_ok();
 
