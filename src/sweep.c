@@ -259,6 +259,7 @@ sweep_batch(FunctionCallInfo fcinfo, int64 batch, Sweep *sweep)
 	if (sweep->left > 0)
 		sweep->left -= sweep_stays(&store, sweep->left);
 	store_close_after_writing(&store);
+	sweep->store = NULL;
 	return batch - sweep->left;
 }
 
