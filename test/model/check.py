@@ -17,25 +17,24 @@ from unittest import mock
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from commands import KINDS
+from commands import KEY, KINDS
 from comparison import Comparison, Disagreement
 from mutants import MUTANTS
-from server import Recorder, Replay, Server
+from server import Proxied, Recorder, Replay, Server
 
 STEPS = 40  # of a sequence
-SEQUENCES = 25  # of a batch
 RECORDED = 80  # sequences of each kind that mutants meet
 
 tests = itertools.count(1)
 
 
 @functools.cache
-def server(dsn):
+def server(kind, dsn):
     """This process's own, with a database of its own."""
-    return Server(dsn)
+    return kind(dsn)
 
 
-def run_batch(number, dsn, shrink):
+def run_batch(number, kind, dsn, sequences, shrink):
     """Runs the sequences of a seed; returns how many steps, and what was found."""
 
     class Machine(RuleBasedStateMachine):
@@ -43,7 +42,7 @@ def run_batch(number, dsn, shrink):
 
         def __init__(self):
             super().__init__()
-            self.comparison = Comparison(server(dsn), f"test {next(tests)}")
+            self.comparison = Comparison(server(kind, dsn), f"{KEY}test {next(tests)}")
 
         @rule(command=KINDS[number % len(KINDS)])
         def step(self, command):
@@ -55,7 +54,7 @@ def run_batch(number, dsn, shrink):
 
     phases = [Phase.generate, Phase.shrink] if shrink else [Phase.generate]
     try:
-        run_machine(Machine, number, SEQUENCES, phases)
+        run_machine(Machine, number, sequences, phases)
     except Disagreement as error:
         return Machine.steps, f"seed {number}:{error}\n"
     return Machine.steps, None
@@ -72,10 +71,13 @@ def check_extension(arguments):
     """Yields True for each batch in which all agreed."""
     started, steps = time.monotonic(), 0
     seeds = itertools.count(arguments.seed)
-    batch = functools.partial(run_batch, dsn=arguments.dsn, shrink=arguments.shrink)
-    with multiprocessing.Pool(arguments.jobs) as workers:
+    kind = Proxied if arguments.proxied else Server
+    jobs = 1 if arguments.proxied else arguments.jobs
+    batch = functools.partial(run_batch, kind=kind, dsn=arguments.dsn,
+                              sequences=arguments.sequences, shrink=arguments.shrink)
+    with multiprocessing.Pool(jobs) as workers:
         while steps < arguments.steps:
-            numbers = list(itertools.islice(seeds, arguments.jobs))
+            numbers = list(itertools.islice(seeds, jobs))
             results = workers.map(batch, numbers)
             errors = [error for _, error in results if error]
             print(*errors, sep="\n", end="", flush=True)
@@ -145,8 +147,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dsn", default="user=postgres")
     parser.add_argument("--steps", type=int, default=20000, help="at least so many")
+    parser.add_argument("--sequences", type=int, default=25, help="of a batch")
     parser.add_argument("--seed", type=int, default=1, help="of the first batch")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--proxied", action="store_true",
+                        help="the dsn is of a proxy and its database; see examples/sharding")
     parser.add_argument("--keep-going", action="store_true", help="after a failure too")
     parser.add_argument("--no-shrink", dest="shrink", action="store_false",
                         help="show sequences as they were found")

@@ -1,5 +1,6 @@
 """The driver: which commands there are, and how hypothesis picks them."""
 
+import os
 from decimal import Decimal
 
 from hypothesis import strategies as st
@@ -37,9 +38,17 @@ VERBS = {
     "insert_stay": rooms.insert_stay,
 }
 
-POOLS = ["a", "b", "k:1", "x", "f:1", "k:1:2"]
-TOKENS = ["t", "u", "v"]
-pools = st.sampled_from(["a", "a", "a", "b", "b", "k:1", "x", "f:1", "k:1:2"])
+# what all names of tokens, pools and classes begin with
+KEY = os.environ.get("MODEL_KEY", "")
+
+
+def named(*names):
+    return [KEY + name for name in names]
+
+
+POOLS = named("a", "b", "k:1", "x", "f:1", "k:1:2")
+TOKENS = named("t", "u", "v")
+pools = st.sampled_from(named("a", "a", "a", "b", "b", "k:1", "x", "f:1", "k:1:2"))
 tokens = st.sampled_from(TOKENS)
 refs = st.sampled_from(["r", "s"])
 numbers = ["1", "2", "3", "0.5", "2.5", "0.333333", "0.000001", "4", "6", "10"]
@@ -136,10 +145,10 @@ OPERATING = [
     verb("hold_pool_open", pool=pools),
     verb("hold_pool_drop", pool=pools),
     verb("hold_pool_renew", pool=pools, capacity=capacities, expires_at=ends),
-    verb("hold_class_set", prefix=st.sampled_from(["k", "k:1", "f"]),
+    verb("hold_class_set", prefix=st.sampled_from(named("k", "k:1", "f")),
          capacity=often(capacities), ttl=seldom(ttls), stripes=seldom(stripes)),
-    verb("hold_class_set", prefix=st.just("f"), asks=st.just(True), stripes=seldom(stripes)),
-    verb("stock_set", pool=st.just("f:1"), total=often(st.one_of(capacities, budgets))),
+    verb("hold_class_set", prefix=st.just(KEY + "f"), asks=st.just(True), stripes=seldom(stripes)),
+    verb("stock_set", pool=st.just(KEY + "f:1"), total=often(st.one_of(capacities, budgets))),
     verb("hold_sweep", batch=st.sampled_from([1, 1000, 0, -1])),
 ]
 room_ids = st.sampled_from([1, 1, 2, 3])
@@ -166,7 +175,7 @@ STAYING = [
 ]
 reservations = st.sampled_from([7, 8])
 # one token's way from room to room, in pieces; another is in its way
-guests = st.sampled_from(["t", "t", "t", "u"])
+guests = st.sampled_from(named("t", "t", "t", "u"))
 doors = st.sampled_from([1, 2, 3])
 long_stays = st.sampled_from([(0, 4), (0, 6), (1, 5), (2, 4)])
 MOVING = [
@@ -188,8 +197,8 @@ MOVING = [
     verb("hold_sweep", batch=st.sampled_from([1, 1000])),
 ]
 FEW_POOLS = [
-    verb("hold_try", token=tokens, pool=st.just("x"), qty=quantities, ttl=ttls),
-    just("hold_pool_set", pool="x", capacity=Decimal(10)),
+    verb("hold_try", token=tokens, pool=st.just(KEY + "x"), qty=quantities, ttl=ttls),
+    just("hold_pool_set", pool=KEY + "x", capacity=Decimal(10)),
     verb("hold_sweep", batch=st.sampled_from([1, 1000])),
 ]
 PASSING = [
@@ -214,8 +223,8 @@ def look_at_everything(wanted):
         "stays": "(SELECT coalesce(json_agg(to_jsonb(s) - CASE state WHEN 'held'"
                  " THEN 'stay_id' ELSE '' END ORDER BY room_id, stay), '[]')"
                  " FROM hold_stays s WHERE state <> 'expired')",
-        "many": "(SELECT json_agg(m) FROM hold_available_many('{}') m)".format(
-            "{" + ",".join(POOLS) + "}"),
+        "many": "(SELECT json_agg(m) FROM hold_available_many(ARRAY['{}']) m)".format(
+            "','".join(POOLS)),
         "available": _object(wanted["available"], "hold_available('{}')"),
         "count": _object(wanted["count"], "hold_count('{}')"),
         "get": _object(wanted["get"],

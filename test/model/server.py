@@ -94,6 +94,8 @@ def expected(value, column=None):
 class Server:
     """One session, and the moment at which the present test began."""
 
+    has_transactions = True
+
     def __init__(self, dsn):
         self.dsn = dsn
         self.name = f"model_{os.getpid()}"
@@ -123,6 +125,9 @@ class Server:
         """Runs what a reader of the script could paste into psql."""
         self.script.append(sql.replace("{t0}", ":'t0'::timestamptz") + ";")
         self.cursor.execute(sql.replace("{t0}", f"'{self.t0.isoformat()}'::timestamptz"))
+
+    def move_clock(self, offset):
+        self.run(f"SET hold_ledger.clock_offset = '{offset}'")
 
     def answer(self, source):
         """What a function says, as a list of rows, or its SQLSTATE."""
@@ -160,6 +165,21 @@ class Server:
         return f"{full} min"
 
 
+class Proxied(Server):
+    """A session at a proxy, behind which each call is a transaction of its own.
+
+    The dsn names the database, in which set_clock() moves the clock of all shards.
+    """
+
+    has_transactions = False
+
+    def use_new_database(self):
+        self.cursor = self.cursor or psycopg.connect(self.dsn, autocommit=True).cursor()
+
+    def move_clock(self, offset):
+        self.run(f"SELECT set_clock('{offset}')")
+
+
 class Recorder(Server):
     """Keeps what it answered, to be heard again."""
 
@@ -176,6 +196,8 @@ class Recorder(Server):
 class Replay:
     """Answers as a server once did, without one."""
 
+    has_transactions = True
+
     def __init__(self, tape):
         self.script = []
         self.tape = iter(tape)
@@ -185,6 +207,8 @@ class Replay:
 
     def run(self, sql):
         pass
+
+    move_clock = run
 
     def look(self, sql):
         return next(self.tape)

@@ -1,7 +1,7 @@
 -- What the sequences need: an application's own count of what there is.
 
 SET client_min_messages = warning;
-CREATE EXTENSION hold_ledger CASCADE;
+CREATE EXTENSION IF NOT EXISTS hold_ledger CASCADE;
 
 CREATE TABLE stock (
 	tenant text,
@@ -23,6 +23,6 @@ END $$;
 
 CREATE FUNCTION insert_stay(room_id bigint, stay daterange, reservation_id bigint DEFAULT NULL,
 	ref text DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
-	INSERT INTO public.room_stays (room_id, reservation_id, stay, ref)
+	INSERT INTO room_stays (room_id, reservation_id, stay, ref)
 	VALUES (room_id, reservation_id, stay, ref);
 END $$;
