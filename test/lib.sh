@@ -43,7 +43,8 @@ equipped()
 		[ -e "$("$pg_config" --includedir-server)/postgres.h" ] &&
 		perl -MIPC::Run -e1 2>/dev/null &&
 		{ command -v pg_bsd_indent >/dev/null || [ -z "$(indenter)" ]; } &&
-		{ [ -e "$("$pg_config" --pkglibdir)/pg_cron.so" ] || [ -z "$(scheduler)" ]; }
+		{ [ -e "$("$pg_config" --pkglibdir)/pg_cron.so" ] || [ -z "$(scheduler)" ]; } &&
+		{ command -v pgbouncer >/dev/null || [ -z "$(pooler)" ]; }
 }
 
 # The indenter's package, where there is one.
@@ -64,6 +65,12 @@ scheduler()
 	local major
 	major=$(found_major) || return 0
 	apt-cache pkgnames "postgresql-$major-cron" 2>/dev/null || true
+}
+
+# The connection pooler's package, where there is one.
+pooler()
+{
+	apt-cache pkgnames pgbouncer 2>/dev/null | grep -x pgbouncer || true
 }
 
 # The server that the Makefile found, else 15, else the newest there is.
@@ -89,7 +96,7 @@ equip()
 	apt update
 	major=$(major)
 	# shellcheck disable=SC2046
-	apt install -y --no-install-recommends gcc libc6-dev libipc-run-perl $(indenter) \
+	apt install -y --no-install-recommends gcc libc6-dev libipc-run-perl $(indenter) $(pooler) \
 		"postgresql-$major" "postgresql-server-dev-$major" \
 		$(apt-cache pkgnames "postgresql-$major-cron") >/dev/null
 }
