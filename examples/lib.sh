@@ -83,11 +83,11 @@ finish()
 	[ $failed -eq 0 ] && [ $passed -gt 0 ] || exit 1
 }
 
-# A server with a Redis beside it, the example's files, and its schemas.
+# start_example [OPTION]...: a server, the example's files on it, and its schemas
 start_example()
 {
 	trap finish EXIT
-	start_server -c max_connections=120 -c fsync=off
+	start_server -c max_connections=120 -c fsync=off "$@"
 	tar -C "$here" --exclude=./node_modules --exclude=./dist -cf - . | as_postgres tar -xf -
 	sql < <(echo "SET client_min_messages = warning;"; cat "$here/schema.sql") >/dev/null
 	[ ! -e "$here/old/schema.sql" ] || sql <"$here/old/schema.sql" >/dev/null
