@@ -108,10 +108,7 @@ void
 table_close_after_call(Table *table)
 {
 	for (int i = 0; i < table->nindexes; i++)
-	{
-		index_insert_cleanup(table->indexes[i], table->infos[i]);
 		index_close(table->indexes[i], NoLock);
-	}
 	if (table->estate != NULL)
 		FreeExecutorState(table->estate);
 	if (table->out != NULL)
@@ -316,6 +313,8 @@ insert_index_entries(Table *table, TupleTableSlot *slot, bool unchanged,
 		index_insert(index, values, isnull, &slot->tts_tid, table->rel,
 					 info->ii_Unique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
 					 unchanged, info);
+		/* what it keeps pinned must not outlive a subtransaction */
+		index_insert_cleanup(index, info);
 		if (info->ii_ExclusionOps != NULL)
 			check_exclusion_constraint(table->rel, index, info,
 									   &slot->tts_tid, values, isnull,

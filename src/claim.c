@@ -262,6 +262,7 @@ survey_claim(Attempt *attempt, Snapshot snapshot, Claim *claim,
 	claim->shut = standing->pool.closed ||
 		!rule_is_live(standing->pool.lease_end, attempt->clock);
 	claim->expires_at = deadline;
+	claim->version = standing_version(standing, attempt->clock);
 	if (claim->live)
 		claim->expires_at = Max(deadline, standing->hold->expires_at);
 	ask_source(attempt, snapshot, claim, ask);

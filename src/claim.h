@@ -35,6 +35,7 @@ typedef struct Claim
 	Demand		demand;			/* with what a capacity_from says */
 	Vacancy    *vacancy;
 	TimestampTz expires_at;		/* of the hold that it gets */
+	int32		version;		/* of the live hold that it had, or 0 */
 } Claim;
 
 typedef struct ClaimRequest

@@ -355,3 +355,16 @@ standing_is_live(const Standing *standing, TimestampTz clock)
 	return standing->hold != NULL &&
 		rule_is_live(standing->hold->expires_at, clock);
 }
+
+/*
+ * The version of the live hold that the token has there, or 0.  It is asked
+ * apart, as gcc 14 makes of "live ? hold->version + 1 : 1" a read of the hold
+ * that there is not.
+ */
+int32
+standing_version(const Standing *standing, TimestampTz clock)
+{
+	if (!standing_is_live(standing, clock))
+		return 0;
+	return standing->hold->version;
+}

@@ -92,5 +92,6 @@ extern bool standing_holds_stay(const Standing *standing, const Stay *stay);
 extern int64 standing_qty(const Standing *standing);
 extern Hold *hold_of_stay(const Pool *room, Stay *stay);
 extern bool standing_is_live(const Standing *standing, TimestampTz clock);
+extern int32 standing_version(const Standing *standing, TimestampTz clock);
 
 #endif							/* HOLD_STANDING_H */

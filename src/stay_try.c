@@ -232,7 +232,7 @@ answer_of_room(const StayRequest *request, const StayClaim *claim,
 	if (outcome_is_grant(answer.outcome))
 	{
 		answer.expires_at = claim->expires_at;
-		answer.version = live ? hold->version + 1 : 1;
+		answer.version = standing_version(standing, clock) + 1;
 	}
 	else if (live)
 	{

@@ -90,13 +90,13 @@ answer_of_claim(const Claim *claim, int line, int64 qty)
 	{
 		answer.held = true;
 		answer.expires_at = claim->expires_at;
-		answer.version = claim->live ? hold->version + 1 : 1;
+		answer.version = claim->version + 1;
 	}
 	else if (claim->live)
 	{
 		answer.held = true;
 		answer.expires_at = hold->expires_at;
-		answer.version = hold->version;
+		answer.version = claim->version;
 	}
 	return answer;
 }

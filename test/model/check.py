@@ -23,7 +23,7 @@ from mutants import MUTANTS
 from server import Proxied, Recorder, Replay, Server
 
 STEPS = 40  # of a sequence
-RECORDED = 80  # sequences of each kind that mutants meet
+RECORDED = 150  # sequences of each kind that mutants meet
 
 tests = itertools.count(1)
 
