@@ -10,9 +10,11 @@
 
 #include "postgres.h"
 
+#include "compat.h"
+
 /* the most requests of one batch */
 #define MOST_REQUESTS 10000
 
-extern void batch_rethrow(int number) pg_attribute_noreturn();
+pg_noreturn extern void batch_rethrow(int number);
 
 #endif							/* HOLD_BATCH_H */

@@ -29,6 +29,11 @@
 #include "utils/acl.h"
 #include "utils/rangetypes.h"
 
+/* 18 says of a function that it does not return before the rest */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn pg_attribute_noreturn()
+#endif
+
 /* Declares a function that SQL calls; before 16 the server did not export it. */
 #define SQL_FUNCTION(name) \
 	extern PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \

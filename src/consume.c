@@ -255,9 +255,11 @@ consume_lapsed_stay(Attempt *attempt, Snapshot snapshot, Standing *standing)
 static TimestampTz
 ended_at(const Standing *standing, TimestampTz clock)
 {
+	const Entry *end = memory_own_end(standing);
+
 	if (memory_state(standing, clock) == OUTCOME_EXPIRED)
 		return token_lapsed_at(standing);
-	return standing->entries == NIL ? DT_NOBEGIN : memory_end(standing)->at;
+	return end == NULL ? DT_NOBEGIN : end->at;
 }
 
 /*
@@ -283,7 +285,7 @@ late_since(List *standings, TimestampTz clock)
 			continue;
 		last = ended;
 		since = standing->hold != NULL ? standing->hold->held_since :
-			memory_end(standing)->held_since;
+			memory_own_end(standing)->held_since;
 	}
 	return since;
 }

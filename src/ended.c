@@ -36,6 +36,7 @@ void
 say_first_figures(Standing *standing, const Entry *consumed)
 {
 	standing->outcome = OUTCOME_ALREADY_CONSUMED;
+	standing->told = consumed;
 	standing->figures = memory_figures(standing, consumed);
 }
 
@@ -45,6 +46,7 @@ say_how_it_ended(Standing *standing, TimestampTz clock)
 {
 	const Entry *entry = memory_end(standing);
 
+	standing->told = NULL;
 	if (!token_has_any(standing))
 	{
 		standing->outcome = OUTCOME_NOT_FOUND;

@@ -177,7 +177,42 @@ taken_by_us(List *entries)
 	return taken;
 }
 
-/* Rooms count together: a stay can be consumed in one and returned in another. */
+/* Those of the entries that are about holds made when that one was made. */
+static List *
+of_same_hold(List *entries, const Entry *consumed)
+{
+	List	   *found = NIL;
+	ListCell   *lc;
+
+	foreach(lc, entries)
+	{
+		if (((const Entry *) lfirst(lc))->held_since == consumed->held_since)
+			found = lappend(found, lfirst(lc));
+	}
+	return found;
+}
+
+/*
+ * The same of rooms.  They count together, as a stay can be consumed in one and
+ * returned in another; but what is returned of an older stay is not taken off.
+ */
+static bool
+stays_taken_by_us(List *entries)
+{
+	ListCell   *lc;
+
+	list_sort(entries, entries_compare_by_time);
+	foreach(lc, entries)
+	{
+		const Entry *entry = lfirst(lc);
+
+		if (entry->ours && entry->event == EVENT_CONSUMED &&
+			taken_by_us(of_same_hold(entries, entry)) > 0)
+			return true;
+	}
+	return false;
+}
+
 static bool
 is_consumed_by_us(Store *store, const text *token)
 {
@@ -195,8 +230,7 @@ is_consumed_by_us(Store *store, const text *token)
 			consumed |= taken_by_us(standing->entries) > 0;
 	}
 	store_look_away();
-	list_sort(of_rooms, entries_compare_by_time);
-	return consumed || taken_by_us(of_rooms) > 0;
+	return consumed || stays_taken_by_us(of_rooms);
 }
 
 /*

@@ -38,6 +38,23 @@ memory_end(const Standing *standing)
 	return memory_last_entry(standing);
 }
 
+/*
+ * The same of a hold that the token had there itself: what was moved there, or
+ * to other nights, ended when it was consumed first.  NULL if there was none.
+ */
+const Entry *
+memory_own_end(const Standing *standing)
+{
+	for (int i = list_length(standing->entries) - 1; i >= 0; i--)
+	{
+		const Entry *entry = list_nth(standing->entries, i);
+
+		if (entry->event != EVENT_RETURNED && !entry_is_arrival(entry))
+			return entry;
+	}
+	return NULL;
+}
+
 /* In which state the token's last hold is, or how it ended. */
 HoldOutcome
 memory_state(const Standing *standing, TimestampTz clock)

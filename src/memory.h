@@ -21,6 +21,7 @@ extern const Entry *memory_last_entry(const Standing *standing);
 extern const Entry *memory_full_return(const Standing *standing);
 extern const Entry *memory_last_word(const Standing *standing);
 extern const Entry *memory_end(const Standing *standing);
+extern const Entry *memory_own_end(const Standing *standing);
 extern HoldOutcome memory_state(const Standing *standing,
 								TimestampTz clock);
 extern const Entry *memory_last_consumption(const Standing *standing);

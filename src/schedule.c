@@ -63,7 +63,7 @@ require_cron(const char *instead)
 
 	if (OidIsValid(get_extension_oid("pg_cron", true)))
 		return;
-	if (home != NULL && strcmp(home, here) != 0)
+	if (home != NULL && *home != '\0' && strcmp(home, here) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("pg_cron is in another database"),

@@ -48,6 +48,7 @@ typedef struct Standing
 	List	   *entries;		/* what the ledger remembers, in order */
 	HoldOutcome outcome;		/* the verb's answer */
 	Figures		figures;		/* the same, of a settlement */
+	const Entry *told;			/* by which it was consumed, if it is told so */
 	int64		available;		/* the same, of a renewal */
 	Change	   *change;			/* what the verb does, or NULL */
 } Standing;

@@ -169,11 +169,15 @@ token_repeats(const TokenRequest *request, List *standings, HoldEvent event,
 	return known;
 }
 
-/* Was the token's stay there moved from another room, which tells of it? */
+/*
+ * Was the token's stay there moved from another room, which tells of it?  What a
+ * call with a known ref consumed there is told there.
+ */
 static bool
 is_told_elsewhere(const Standing *standing, List *standings)
 {
-	const Entry *arrival = memory_last_consumption(standing);
+	const Entry *arrival = standing->told != NULL ? standing->told :
+	memory_last_consumption(standing);
 	ListCell   *lc;
 
 	if (arrival == NULL || !entry_is_arrival(arrival))

@@ -354,3 +354,26 @@ DROP TABLE bookings, orders, wrong;
 DROP PROCEDURE hold_all;
 DROP OWNED BY regress_guard_app;
 DROP ROLE regress_guard_app;
+
+-- rooms that are exchanged: the old stay is given up, the new one was consumed here
+CREATE TABLE exchanges (token text);
+CREATE CONSTRAINT TRIGGER consumed AFTER INSERT ON exchanges
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION hold_require_consumed('token');
+SELECT outcome FROM hold_try_stay('exchange', 231, '[2031-01-01,2031-01-03)');
+SELECT outcome FROM hold_consume('exchange', ref => 'x');
+SELECT outcome FROM hold_try_stay('exchange', 232, '[2031-01-01,2031-01-03)');
+BEGIN;
+INSERT INTO exchanges VALUES ('exchange');
+SELECT outcome, room_id FROM hold_consume('exchange', ref => 'y');
+SELECT hold_cancel_stay(stay_id) FROM room_stays WHERE room_id = 231 AND ref = 'x';
+COMMIT;
+-- the other way round nothing is left of what was consumed here
+SELECT outcome FROM hold_try_stay('exchange', 231, '[2031-01-01,2031-01-03)');
+BEGIN;
+INSERT INTO exchanges VALUES ('exchange');
+SELECT outcome, room_id FROM hold_consume('exchange', ref => 'z');
+SELECT hold_cancel_stay(stay_id) FROM room_stays WHERE room_id = 231 AND ref = 'z';
+COMMIT;
+\echo :LAST_ERROR_SQLSTATE
+SELECT count(*) FROM exchanges;
+DROP TABLE exchanges;

@@ -303,4 +303,32 @@ SELECT state, ref, reservation_id, stay FROM hold_get('wim');
 RESET hold_ledger.clock_offset;
 SELECT regress_ok();
 
+-- a lapsed hold is history for a late payment, whatever is moved since
+SELECT hold_pool_set('moved: z', 5) IS NOT NULL AS made;
+SELECT outcome FROM hold_try_stay('late guest', 221, '[2031-01-08,2031-01-11)');
+SELECT outcome FROM hold_consume('late guest', ref => 'y');
+SET hold_ledger.clock_offset = '1 min';
+SELECT outcome FROM hold_try_stay('late guest', 222, '[2031-01-08,2031-01-11)', ttl => '1 min');
+SET hold_ledger.clock_offset = '5 min';
+SELECT outcome FROM hold_try('late guest', 'moved: z', ttl => '1 min');
+SET hold_ledger.clock_offset = '15 min';
+SELECT outcome FROM hold_move_stay(stay_of('late guest'), stay => '[2031-01-12,2031-01-13)');
+SELECT outcome, pool, room_id FROM hold_consume('late guest', late => true, ref => 'q');
+RESET hold_ledger.clock_offset;
+SELECT regress_ok();
+
+-- a ref is known where it consumed, also when another stay has come there
+SELECT outcome FROM hold_try_stay('known ref', 223, '[2031-01-01,2031-01-03)');
+SELECT outcome FROM hold_consume('known ref', ref => 'x', final => false);
+SELECT outcome FROM hold_return('known ref');
+SELECT outcome FROM hold_try_stay('known ref', 224, '[2031-01-01,2031-01-03)');
+SELECT outcome FROM hold_consume('known ref', ref => 'y');
+SELECT outcome FROM hold_move_stay(stay_of('known ref'), 223);
+SELECT outcome, consumed, room_id FROM hold_consume('known ref', ref => 'x', final => false);
+SELECT hold_cancel_stay(stay_of('known ref'));
+SELECT outcome, consumed, room_id FROM hold_consume('known ref', ref => 'x', final => false);
+SELECT outcome FROM hold_try_stay('known ref', 223, '[2031-02-01,2031-02-03)');
+SELECT outcome, consumed, room_id FROM hold_consume('known ref', ref => 'x');
+SELECT regress_ok();
+
 DROP FUNCTION stay_of;
