@@ -30,11 +30,11 @@ PROVE_TESTS = $(TAP:%=test/t/%.pl)
 EXTRA_CLEAN = src/*.gcno src/*.gcda results output_iso regression.diffs regression.out
 
 # These goals may have to install PGXS before they can use it.
-own_goals = bench bench-quick check check-world demo format format-check print-%
+own_goals = bench bench-quick check check-world demo dist format format-check print-%
 
 ifneq (,$(filter $(own_goals),$(MAKECMDGOALS)))
 
-.PHONY: bench bench-quick check check-world demo format format-check
+.PHONY: bench bench-quick check check-world demo dist format format-check
 
 check:
 	@test/run $(MAKEOVERRIDES)
@@ -49,6 +49,13 @@ demo:
 bench bench-quick:
 	@bench/prepare $(MAKEOVERRIDES)
 	@PG_CONFIG="$$($(MAKE) -s --no-print-directory print-PG_CONFIG)" bench/run $(if $(filter bench-quick,$@),--quick --name quick,--name latest)
+
+# What PGXN takes: the last commit, under the version of META.json.
+dist:
+	@version="$$(sed -n 's/^   "version": "\(.*\)",/\1/p' META.json)" && \
+		git archive --format=zip --prefix="$(EXTENSION)-$$version/" \
+			--output="$(EXTENSION)-$$version.zip" HEAD && \
+		echo "$(EXTENSION)-$$version.zip"
 
 format:
 	@test/format
