@@ -892,9 +892,7 @@ WITH entry AS (
 			WHEN event = 'granted' THEN last_held + qty
 			WHEN event = 'changed' THEN last_held + qty - token_held
 			-- a stay that was not held, which would have an end, is confirmed at once
-			WHEN event = 'consumed' AND of_room
-				AND (token_held = 0 OR (token_held IS NULL AND expires_at IS NULL))
-				THEN last_held
+			WHEN event = 'consumed' AND of_room AND expires_at IS NULL THEN last_held
 			WHEN event IN ('consumed', 'released', 'expired') THEN last_held - qty
 			WHEN event = 'repaired' THEN held
 			ELSE last_held END AS should_hold,

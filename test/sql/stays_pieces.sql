@@ -102,3 +102,12 @@ SELECT outcome, qty, refunded, stay FROM hold_return('gus');
 SELECT outcome, qty, refunded, stay FROM hold_return('gus');
 SELECT outcome, stay FROM hold_consume('gus', reservation_id => 4);
 SELECT regress_ok();
+
+-- a clock that is set back after one of two pieces was swept
+SELECT outcome FROM hold_try_stay('set back', 331, '[2031-01-01,2031-01-06)', ttl => '1 min');
+SELECT hold_release_stay('set back', 331, '[2031-01-03,2031-01-04)');
+SET hold_ledger.clock_offset = '5 min';
+SELECT outcome FROM hold_try_stay('in the way', 331, '[2031-01-01,2031-01-02)', ttl => '1 min');
+SET hold_ledger.clock_offset = 0;
+SELECT outcome, qty, consumed FROM hold_consume('set back', ref => 'x');
+SELECT regress_ok();
