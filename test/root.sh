@@ -24,6 +24,15 @@ make_root()
 		"$1" "$3" - <<<"deb $mirror $1 main"
 }
 
+# copy_into DIRECTORY: fills a folder of the root with the tree, without what was built here.
+copy_into()
+{
+	as_root rm -rf "$1/hold_ledger"
+	as_root mkdir "$1/hold_ledger"
+	tar -C "$tree" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude=node_modules -cf - . |
+		as_root tar --no-same-owner -C "$1/hold_ledger" -xf -
+}
+
 # in_root DIRECTORY COMMAND...: as root in there, with its own /proc and /dev, which
 # go when the command ends
 in_root()
