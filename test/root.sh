@@ -2,12 +2,19 @@
 # server: a root file system of a newer Debian, as its packages want a newer libc.
 # shellcheck shell=bash
 
+# Where this machine has its packages from.
+mirror()
+{
+	# shellcheck disable=SC2016
+	apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' | awk 'NR == 1'
+}
+
 # make_root SUITE MAJOR DIRECTORY: with server, headers and compiler, but no documentation
 make_root()
 {
 	local mirror
-	# shellcheck disable=SC2016
-	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' | awk 'NR == 1')
+	[ -n "$(mirror)" ] || apt update
+	mirror=$(mirror)
 	command -v mmdebstrap >/dev/null ||
 		{ apt update; apt install -y --no-install-recommends mmdebstrap >/dev/null; }
 	# the headers' package wants compilers that nothing here needs, so it is only unpacked
