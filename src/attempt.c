@@ -436,12 +436,15 @@ start_in_subtransaction(List *attempts, Store *store, List **wanted, bool keep)
  * then done in the savepoint itself: whoever waits for a row that a finished
  * subtransaction has locked waits for the whole transaction, and would not be
  * woken when the caller rolls back to the savepoint.  Only what is refused then,
- * as somebody came in between, keeps its locks till the savepoint ends.
+ * as somebody came in between, keeps its locks till the savepoint ends.  Of many,
+ * some may have been written when another wants more: only a subtransaction
+ * takes that back.
  */
 static bool
 start(List *attempts, Store *store, List **wanted)
 {
-	bool		within = GetCurrentTransactionNestLevel() > 1;
+	bool		within = GetCurrentTransactionNestLevel() > 1 &&
+	list_length(attempts) == 1;
 	bool		done = start_in_subtransaction(attempts, store, wanted,
 											   !within);
 
